@@ -25,6 +25,8 @@ from geolin_ros.typing import Array
 from geolin_ros.urdf.shapes import read_shapes
 
 spatial = optional('scipy.spatial', extra='control')
+Shapes = Mapping[str, Sequence[Shape]]
+"""By link."""
 ROUNDNESS = 0.2
 """How far, of its radius, the points of a mesh may be off a sphere for it to be a ball."""
 STOUT = 2.5
@@ -70,18 +72,27 @@ def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]
         If the shapes of the URDF are malformed.
     """
     feet: list[Foot] = []
-    shapes: Mapping[str, Sequence[Shape]] | None = None
-    is_text = isinstance(urdf, str) and '<' in urdf
+    shapes: tuple[Shapes, Path | None] | None = None
     for text in texts:
         if isinstance(text, Support) or ':' in text or '@' in text:
             support = text if isinstance(text, Support) else Support.parse(text)
             model.frame(support.frame)
             feet.append(Foot(support, ''))
             continue
-        if shapes is None:
-            shapes = (mjcf.read_shapes if mjcf.is_mjcf(urdf) else read_shapes)(urdf)
-        feet.append(foot_of_shapes(text.strip(), model, shapes, None if is_text else Path(urdf)))
+        shapes = shapes or shapes_of(urdf)
+        feet.append(foot_of_shapes(text.strip(), model, *shapes))
     return feet
+
+
+def shapes_of(source: str | Path) -> tuple[Shapes, Path | None]:
+    """Return the shapes of each link, and the file from which the names of meshes start.
+
+    Of a path or text of URDF or MJCF; a text has no such file. Raises `UrdfError` if the shapes
+    of a URDF are malformed, others as `mjcf.read_shapes`.
+    """
+    is_text = isinstance(source, str) and '<' in source
+    shapes = (mjcf.read_shapes if mjcf.is_mjcf(source) else read_shapes)(source)
+    return shapes, None if is_text else Path(source)
 
 
 def candidate_feet(urdf: str | Path, model: TreeModel) -> list[Foot]:
@@ -90,8 +101,7 @@ def candidate_feet(urdf: str | Path, model: TreeModel) -> list[Foot]:
     Of each body at most one: of the last link whose shapes tell, at joints near zero. Arguments
     and errors as in `read_feet`.
     """
-    shapes = (mjcf.read_shapes if mjcf.is_mjcf(urdf) else read_shapes)(urdf)
-    path = None if isinstance(urdf, str) and '<' in urdf else Path(urdf)
+    shapes, path = shapes_of(urdf)
     at = Kinematics(model, state_with(model, {}))
     found: list[tuple[float, Foot]] = []
     for body in sorted(set(range(len(model.body_names))) - set(model.tree.parent.tolist())):
@@ -116,9 +126,7 @@ class _Patch(NamedTuple):
     is_mesh: bool
 
 
-def foot_of_shapes(
-    frame: str, model: TreeModel, shapes: Mapping[str, Sequence[Shape]], urdf: Path | None = None
-) -> Foot:
+def foot_of_shapes(frame: str, model: TreeModel, shapes: Shapes, urdf: Path | None = None) -> Foot:
     """Return the ball or sole that a link's shapes make; errors as `read_feet`."""
     model.frame(frame)
     reasons: list[str] = []
@@ -144,7 +152,7 @@ def foot_of_shapes(
 def _patches(
     frame: str,
     model: TreeModel,
-    shapes: Mapping[str, Sequence[Shape]],
+    shapes: Shapes,
     urdf: Path | None,
     reasons: list[str],
 ) -> Iterator[_Patch]:

@@ -19,6 +19,7 @@ from geolin_ros.description.elements import (
     Loop,
     Mimic,
     constraint_of,
+    mass_properties,
 )
 from geolin_ros.description.findings import (
     SEVERITIES,
@@ -39,7 +40,8 @@ __all__ = [
     'JOINT_KINDS', 'SEVERAL_AXES_KINDS', 'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',
     'ContactKind', 'Description', 'Finding', 'Joint', 'Limits', 'Link', 'Loop', 'Mimic', 'Refused',
     'Severity', 'apply_overlay', 'attach_payloads', 'check_tree', 'check_values', 'constraint_of',
-    'lock_joints', 'merged', 'parse_overlay', 'raise_errors', 'stands_on_world', 'tree_findings',
+    'lock_joints', 'mass_properties', 'merged', 'parse_overlay', 'raise_errors', 'stands_on_world',
+    'tree_findings',
 ]  # fmt: skip
 
 

@@ -57,6 +57,19 @@ class Link:
         return cls(name, np.block([[m * np.eye(3), -m * c], [m * c, rotational - m * c @ c]]))
 
 
+def mass_properties(inertia: Array) -> tuple[float, Array, Array]:
+    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2].
+
+    Of a spatial inertia (6, 6), see `Link`.
+    """
+    mass = float(inertia[0, 0])
+    if mass == 0.0:
+        return 0.0, np.zeros(3), inertia[3:, 3:]
+    cross = inertia[3:, :3] / mass
+    com = np.array([cross[2, 1], cross[0, 2], cross[1, 0]])
+    return mass, com, inertia[3:, 3:] + mass * cross @ cross
+
+
 @dataclass(frozen=True)
 class Limits:
     """Joint limits [rad or m, rad/s or m/s, N m or N]; infinite where none is given."""

@@ -110,7 +110,7 @@ def find_mesh(name: str, urdf: Path | None = None) -> Path:
 
 def _vertices(path: Path) -> Array:
     """Return the vertices (k, 3) of a mesh, each once."""
-    load = trimesh.load_mesh
+    load = trimesh.load_mesh  # which may say that it is not installed
     try:
         vertices = load(path, process=False).vertices
     except Exception as error:  # of many libraries, by file type

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from geolin_ros.description import Description, Finding, raise_errors
+from geolin_ros.description import Description, Finding, mass_properties, raise_errors
 from geolin_ros.errors import SingularInertiaError
 from geolin_ros.kernels.packing.ballast import at_zero, ballast_of_ties
 from geolin_ros.kernels.packing.types import Tree
@@ -15,19 +15,6 @@ from geolin_ros.typing import Array
 
 SMALLEST_SHARE = 1e-12  # of a joint's composite inertia that must be left when the base is free
 ROUNDING = 1e-9  # of the largest moment: what a URDF's digits leave of a zero
-
-
-def mass_properties(inertia: Array) -> tuple[float, Array, Array]:
-    """Return mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2].
-
-    Of a spatial inertia (6, 6), see `Link`.
-    """
-    mass = float(inertia[0, 0])
-    if mass == 0.0:
-        return 0.0, np.zeros(3), inertia[3:, 3:]
-    cross = inertia[3:, :3] / mass
-    com = np.array([cross[2, 1], cross[0, 2], cross[1, 0]])
-    return mass, com, inertia[3:, 3:] + mass * cross @ cross
 
 
 def principal_moments(inertia: Array) -> Array:

@@ -186,6 +186,21 @@ def rotation_from_rpy(rpy: ArrayLike) -> Array:
     )
 
 
+def rpy_from_rotation(R: ArrayLike) -> Array:
+    """Return roll, pitch, yaw (..., 3) [rad] of R (..., 3, 3), the inverse of `rotation_from_rpy`.
+
+    At a pitch of plus or minus pi/2, where only their sum or difference is determined, roll is 0.
+    """
+    R = np.asarray(R, dtype=np.float64)
+    level = np.hypot(R[..., 0, 0], R[..., 1, 0])
+    roll = np.arctan2(R[..., 2, 1], R[..., 2, 2])
+    yaw = np.arctan2(R[..., 1, 0], R[..., 0, 0])
+    steep = level <= 1e-9
+    roll = np.where(steep, 0.0, roll)
+    yaw = np.where(steep, np.arctan2(-R[..., 0, 1], R[..., 1, 1]), yaw)
+    return np.stack((roll, np.arctan2(-R[..., 2, 0], level), yaw), axis=-1)
+
+
 def quaternion_from_rotation(R: ArrayLike) -> Array:
     """Return the unit quaternion (x, y, z, w), w >= 0, of R (3, 3)."""
     matrix = np.array(R, dtype=np.float64, order='C')

@@ -25,6 +25,7 @@ from defusedxml.expatreader import DefusedExpatParser
 
 from geolin_ros.description import Finding, Refused, Severity
 from geolin_ros.errors import nearest
+from geolin_ros.spatial import se3
 
 MAX_BYTES = 20_000_000
 MAX_ELEMENTS = 200_000
@@ -336,8 +337,7 @@ class _Keeper:
         quaternion = values.pop('quat_xyzw')
         if quaternion is None:
             return
-        x, y, z, w = quaternion
-        norm = math.hypot(x, y, z, w)
+        norm = math.hypot(*quaternion)
         if self._root.get('version', '1.0') in ('1', '1.0'):
             self._say(
                 'warning', 'quat_xyzw is ignored in a URDF of version 1.0',
@@ -349,7 +349,8 @@ class _Keeper:
             text = origin.get('quat_xyzw')
             self._say('error', f'quat_xyzw={text!r} is no rotation', 'write "0 0 0 1"')
         else:
-            values['rpy'] = _roll_pitch_yaw(x / norm, y / norm, z / norm, w / norm)
+            rotation = se3.rotation_from_quaternion(quaternion)
+            values['rpy'] = se3.rpy_from_rotation(rotation).tolist()
 
     def _complete_inertial(self, values: dict[str, Any]) -> bool:
         """Make up what is missing as urdfdom does: no mass at all (False), or a point mass."""
@@ -437,15 +438,6 @@ class _Keeper:
             name = element.get('name', '')[:80]
             labels.append(f'{element.tag} {name!r}' if name else f'<{element.tag}>')
         return ', '.join([f'line {self._line}', *labels])
-
-
-def _roll_pitch_yaw(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
-    """Return the angles of a unit quaternion about fixed axes [rad]."""
-    return (
-        math.atan2(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z),
-        math.asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x)))),
-        math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z),
-    )
 
 
 def is_decimal(text: str) -> bool:

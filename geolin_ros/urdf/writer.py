@@ -10,7 +10,7 @@ import numpy as np
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from geolin_ros.description import Description, Joint, Link
+from geolin_ros.description import Description, Joint, mass_properties
 from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import UrdfError, unknown_name
 from geolin_ros.spatial import se3
@@ -85,12 +85,17 @@ def _write_inertial(link: Element, values: Mapping[str, Any]) -> None:
     inertial = inertials[0] if inertials else _added(link, 'inertial', '\n  ')
     tail = inertial.tail
     inertial.clear()
-    SubElement(inertial, 'origin', xyz=' '.join(map(repr, map(float, values['com']))), rpy='0 0 0')
-    SubElement(inertial, 'mass', value=repr(float(values['mass'])))
-    moments = map(repr, map(float, values['inertia']))
-    SubElement(inertial, 'inertia', dict(zip(MOMENTS, moments, strict=True)))
+    _fill_inertial(inertial, values['mass'], values['com'], values['inertia'])
     indent(inertial, level=2)
     inertial.tail = tail
+
+
+def _fill_inertial(inertial: Element, mass: float, com: Any, moments: Any) -> None:
+    """Write a mass, its centre (3,) and the inertia about that (6,), as an overlay has them."""
+    SubElement(inertial, 'origin', xyz=_words(com), rpy='0 0 0')
+    SubElement(inertial, 'mass', value=_words([mass]))
+    words = (_words([moment]) for moment in moments)
+    SubElement(inertial, 'inertia', dict(zip(MOMENTS, words, strict=True)))
 
 
 def _added(parent: Element, name: str, tail: str) -> Element:
@@ -112,8 +117,10 @@ def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> 
     robot = Element('robot', name=description.name)
     for link in description.links:
         element = SubElement(robot, 'link', name=link.name)
-        if link.inertia[0, 0] > 0.0:
-            _add_inertial(element, link)
+        mass, com, rotational = mass_properties(link.inertia)
+        if mass > 0.0:
+            moments = rotational[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
+            _fill_inertial(SubElement(element, 'inertial'), mass, com, moments)
         for shape in shapes.get(link.name, ()):
             _add_shape(element, shape)
     for joint in description.joints:
@@ -132,27 +139,8 @@ def _words(values: Any) -> str:
 
 
 def _add_origin(element: Element, H: Array) -> None:
-    """Write a pose; about the singularity of roll, pitch and yaw, roll is zero."""
-    R = H[:3, :3]
-    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
-    if np.hypot(R[0, 0], R[1, 0]) > 1e-9:
-        roll, yaw = np.arctan2(R[2, 1], R[2, 2]), np.arctan2(R[1, 0], R[0, 0])
-    else:
-        roll, yaw = 0.0, np.arctan2(-R[0, 1], R[1, 1])
-    SubElement(element, 'origin', xyz=_words(H[:3, 3]), rpy=_words((roll, pitch, yaw)))
-
-
-def _add_inertial(element: Element, link: Link) -> None:
-    mass, coupling = float(link.inertia[0, 0]), link.inertia[3:, :3]
-    skew = coupling / mass
-    com = (skew[2, 1], skew[0, 2], skew[1, 0])
-    about_com = link.inertia[3:, 3:] + mass * skew @ skew
-    rows, columns = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
-    moments = map(repr, map(float, about_com[rows, columns]))
-    inertial = SubElement(element, 'inertial')
-    SubElement(inertial, 'origin', xyz=_words(com), rpy='0 0 0')
-    SubElement(inertial, 'mass', value=repr(mass))
-    SubElement(inertial, 'inertia', dict(zip(MOMENTS, moments, strict=True)))
+    rpy = se3.rpy_from_rotation(H[:3, :3])
+    SubElement(element, 'origin', xyz=_words(H[:3, 3]), rpy=_words(rpy))
 
 
 def _add_shape(element: Element, shape: Shape) -> None:
@@ -174,9 +162,9 @@ def _add_shape(element: Element, shape: Shape) -> None:
         elif kind == 'box':
             SubElement(geometry, kind, size=_words(size))
         elif kind == 'sphere':
-            SubElement(geometry, kind, radius=repr(float(size[0])))
+            SubElement(geometry, kind, radius=_words(size))
         else:
-            SubElement(geometry, kind, radius=repr(float(size[0])), length=repr(float(size[1])))
+            SubElement(geometry, kind, radius=_words(size[:1]), length=_words(size[1:]))
 
 
 def _add_joint(robot: Element, joint: Joint) -> None:

@@ -21,13 +21,14 @@ from geolin_ros.description import (
     Joint,
     Link,
     Severity,
+    mass_properties,
     merged,
     stands_on_world,
     tree_findings,
 )
 from geolin_ros.description.shapes import Shape, find_mesh
 from geolin_ros.errors import ConfigurationError, GeolinError, ModelError, UrdfError
-from geolin_ros.model.inertia_check import mass_properties, principal_moments
+from geolin_ros.model.inertia_check import principal_moments
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_ros.urdf.shapes import read_shapes

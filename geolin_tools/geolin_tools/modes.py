@@ -77,6 +77,28 @@ def slow_or_unstable(
     ]
 
 
+def displaced(model: TreeModel, state: State, shape: Any, amplitude: float, phase: float) -> State:
+    """Return a state moved along a mode.
+
+    Parameters
+    ----------
+    model, state
+        The robot at rest.
+    shape : (2 m,)
+        Eigenvector, turned so that its largest position is real: it is largest at phase 0.
+    amplitude
+        Of the largest position [rad or m].
+    phase
+        [rad]
+    """
+    position = shape[: model.m]
+    largest = position[np.argmax(np.abs(position))]
+    step = np.zeros(2 * model.m)
+    if largest != 0.0:
+        step[: model.m] = (position / largest * np.exp(1j * phase)).real * amplitude
+    return state.retract(step)
+
+
 def _mode(
     model: TreeModel,
     skeleton: Skeleton,
@@ -85,17 +107,9 @@ def _mode(
     vector: Any,
     columns: list[str],
 ) -> Mode:
-    m, n = model.m, model.n
-    displacement = vector[:m]
-    strongest = np.argsort(-np.abs(displacement))[:3]
-    displacement = displacement * (AMPLITUDE / np.abs(displacement[strongest[0]]))
-    # starts where the strongest entry is largest: a real mode then swings through rest
-    turn = np.conj(displacement[strongest[0]]) / np.abs(displacement[strongest[0]])
-    frames = []
-    for phase in 2.0 * np.pi * np.arange(PHASES) / PHASES:
-        shown = (displacement * turn * np.exp(1j * phase)).real
-        z = np.zeros(12 + 2 * n)
-        z[6 - (m - n) : 6 + n] = shown
-        frames.append(skeleton.points(state.retract(z)) - state.H[:3, 3])
+    strongest = np.argsort(-np.abs(vector[: model.m]))[:3]
+    phases = 2.0 * np.pi * np.arange(PHASES) / PHASES
+    moved = (displaced(model, state, vector, AMPLITUDE, phase) for phase in phases)
+    frames = [skeleton.points(there) - state.H[:3, 3] for there in moved]
     kind = 'unstable' if eigenvalue.real > STILL else 'slow'
     return Mode(eigenvalue, kind, np.array(frames), [columns[k] for k in strongest])

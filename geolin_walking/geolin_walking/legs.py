@@ -78,9 +78,7 @@ class Legs:
         for size, feet, _ in self._legs:
             error = p[:, feet] - at.p[:, feet]
             if size == 6:
-                turned = R[:, feet] @ at.R[:, feet].swapaxes(-1, -2)
-                axes = 0.5 * (turned - turned.swapaxes(-1, -2))
-                turn = np.stack((axes[..., 2, 1], axes[..., 0, 2], axes[..., 1, 0]), axis=-1)
+                turn = turn_between(at.R[:, feet], R[:, feet])
                 error = np.concatenate((error, turn), axis=-1)
             errors.append(error)
         largest = max(float(np.abs(error).max()) for error in errors)
@@ -96,6 +94,13 @@ class Legs:
         for size, feet, joints in self._legs:
             missing = v[:, feet, :size] - (at.J[:, feet, :size, :6] @ base)[..., 0]
             data[:, 22 + self.model.n + joints] = _reach(_of_legs(at, size, feet, joints), missing)
+
+
+def turn_between(first: Array, second: Array) -> Array:
+    """Return the sine times the axis (..., 3) of the turn from axes to others (..., 3, 3)."""
+    R = second @ first.swapaxes(-1, -2)
+    skew = 0.5 * (R - R.swapaxes(-1, -2))
+    return np.stack((skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]), axis=-1)
 
 
 def _of_legs(at: Places, size: int, feet: IntArray, joints: IntArray) -> Array:

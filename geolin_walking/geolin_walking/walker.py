@@ -36,6 +36,7 @@ from geolin_ros.typing import Array, IntArray
 from geolin_walking.cones import Cones
 from geolin_walking.footsteps import Stepper
 from geolin_walking.gait import Phase, steps, trot
+from geolin_walking.legs import turn_between
 from geolin_walking.reference import Command, Planner, Reference
 from geolin_walking.weights import HUMANOID, QUADRUPED, WalkingWeights
 
@@ -373,10 +374,7 @@ class Walker:
         nu = states[:, None, -m:, None]
         missing = at.p - reference.p
         if size == 6:
-            turned = at.R @ reference.R.swapaxes(-1, -2)
-            axes = 0.5 * (turned - turned.swapaxes(-1, -2))
-            turn = np.stack((axes[..., 2, 1], axes[..., 0, 2], axes[..., 1, 0]), axis=-1)
-            missing = np.concatenate((missing, turn), axis=-1)
+            missing = np.concatenate((missing, turn_between(reference.R, at.R)), axis=-1)
         moving = (J @ nu)[..., 0] - reference.v[..., :size]
         rotation = [weights.foot_rotation] * (size - 3)
         for part, error, deviations in (

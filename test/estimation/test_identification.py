@@ -24,12 +24,11 @@ from support.mujoco_oracle import bodies_only
 from support.robots import example_robot
 
 from geolin_ros import Linearizer, TreeModel, urdf
-from geolin_ros.description import Link
+from geolin_ros.description import Link, mass_properties
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.dynamics.variation import inertia_of_parameters
 from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, UnsolvableError
-from geolin_ros.model.inertia_check import mass_properties
 
 mujoco = pytest.importorskip('mujoco')
 stats = pytest.importorskip('scipy.stats')

@@ -8,9 +8,10 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 from geolin_demos.demo.descriptions import published
+from geolin_tools.modes import displaced
 from geolin_tools.view.bag import Bag
 from geolin_tools.view.bodies import drawn
-from geolin_tools.view.modes import describe, displaced
+from geolin_tools.view.modes import describe
 from geolin_tools.view.page import Page
 from geolin_tools.view.standing import Standing
 from support.close import assert_close
@@ -181,7 +182,7 @@ def test_mode__moves_the_robot_along_its_eigenvector_and_says_what_it_is(standin
         assert np.linalg.norm(A @ one.shape - one.eigenvalue * one.shape) < 1e-4 * size * (
             1.0 + abs(one.eigenvalue)
         ), one.words
-    moved = instant.state.difference(displaced(model, instant.state, mode, 0.1, 0.0))
+    moved = instant.state.difference(displaced(model, instant.state, mode.shape, 0.1, 0.0))
     assert np.abs(moved).max() == pytest.approx(0.1, rel=1e-9)
     position = mode.shape[: model.m] / mode.shape[np.argmax(np.abs(mode.shape[: model.m]))]
     assert_close(moved[: model.m], 0.1 * position.real, 1e-9)

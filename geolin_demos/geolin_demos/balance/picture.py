@@ -10,7 +10,7 @@ import numpy as np
 from geolin_demos.balance.report import Row
 from geolin_ros.typing import Array
 
-INK, GREY, LQR, PD, BACKGROUND = '#1f2933', '#9aa5b1', '#1d4e79', '#b23a2e', '#eceff2'
+GREY, LQR, PD, BACKGROUND = '#9aa5b1', '#1d4e79', '#b23a2e', '#eceff2'
 DEPTH = np.array([[0.9, -0.45, 0.0], [0.2, 0.25, 1.0]])
 """Oblique view: seen from the right, a little from ahead and above."""
 
@@ -28,7 +28,7 @@ def draw(rows: list[Row], output: Path) -> None:
         axes = figure.add_subplot(grid[index, 0])
         _draw_errors(axes, row)
         _draw_film(figure.add_subplot(grid[index, 1]), row)
-    axes.set_xlabel('time [s]', color=INK)
+    axes.set_xlabel('time [s]')
     lines, names = axes.get_legend_handles_labels()
     figure.legend(lines, names, frameon=False, loc='outside upper left', ncols=len(names))
     figure.savefig(output, dpi=110)
@@ -41,11 +41,9 @@ def _draw_errors(axes: Any, row: Row) -> None:
     axes.plot(row.times, 1e3 * row.errors, color=LQR, linewidth=1.2, label='LQR over DDS')
     pd = row.pd_errors.max() if row.pd_stands else np.quantile(row.pd_errors, 0.5)
     axes.set_ylim(0.0, max(1.0, 1.1e3 * max(row.errors.max(), pd)))
-    axes.set_title(f'{row.robot}: {row.case}, J {row.lqr["impulse"]:g} s', loc='left', color=INK)
-    axes.set_ylabel('base off by [mm]', color=INK)
-    axes.tick_params(colors=INK)
-    for spine in axes.spines.values():
-        spine.set_color(GREY)
+    axes.set_title(f'{row.robot}: {row.case}, J {row.lqr["impulse"]:g} s', loc='left')
+    axes.set_ylabel('base off by [mm]')
+    axes.spines[:].set_color(GREY)
 
 
 def _draw_film(axes: Any, row: Row) -> None:

@@ -12,6 +12,11 @@ from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array, IntArray
 
 INK, GREY, ZERO, FILLED, EIGENVALUE = '#1f2933', '#7b8794', '#eceff2', '#1d4e79', '#b23a2e'
+STYLE = {
+    **dict.fromkeys(('text.color', 'axes.labelcolor', 'xtick.color', 'ytick.color'), INK),
+    'axes.edgecolor': GREY,
+    'axes.titlelocation': 'left',
+}
 DECADES = 6  # of the colours, below the largest entry
 
 
@@ -20,7 +25,15 @@ def draw(received: ReceivedLinearization, output: Path) -> None:
 
     Raises `OSError` if the file cannot be written.
     """
+    from matplotlib import rc_context
+
+    with rc_context(STYLE):
+        _draw(received).savefig(output, dpi=120)
+
+
+def _draw(received: ReceivedLinearization) -> Any:
     from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
 
     A, B = received.A, received.B
@@ -31,7 +44,6 @@ def draw(received: ReceivedLinearization, output: Path) -> None:
     way = f' in flight, base tilted by {tilt:.0f}°' if 'H' in names else ''
     figure.suptitle(
         f'{received.model_name}{way}: {n} joints, {k} states, {n} inputs',
-        color=INK,
         fontsize=15,
         fontweight='bold',
     )
@@ -41,27 +53,21 @@ def draw(received: ReceivedLinearization, output: Path) -> None:
     for column, (name, matrix) in enumerate((('A', A), ('B', B))):
         shown = np.ma.masked_equal(matrix, 0.0)
         axes[0][column].imshow(shown, **colours, interpolation='nearest')
-        axes[0][column].set_title(f'{name}, values', color=INK, loc='left')
-        filled = np.count_nonzero(matrix)
-        axes[1][column].imshow(
-            np.ma.masked_equal(matrix != 0.0, False),
-            cmap=_single_colour(FILLED),
-            interpolation='nearest',
-        )
-        axes[1][column].set_title(
-            f'{name}, {filled / matrix.size:.0%} not zero', color=INK, loc='left'
-        )
+        axes[0][column].set_title(f'{name}, values')
+        filled = np.ma.masked_equal(matrix != 0.0, False)
+        axes[1][column].imshow(filled, cmap=ListedColormap([FILLED]), interpolation='nearest')
+        axes[1][column].set_title(f'{name}, {filled.count() / matrix.size:.0%} not zero')
         for row in range(2):
             _frame_blocks(axes[row][column], names, edges, n if name == 'B' else 0)
     bar = figure.colorbar(
         ScalarMappable(colours['norm'], colours['cmap']), ax=axes[0][1], shrink=0.82, pad=0.06
     )
-    bar.set_label('entries in SI units', color=INK)
+    bar.set_label('entries in SI units')
     bar.outline.set_visible(False)
     bar.ax.minorticks_off()
     _draw_eigenvalues(axes[0][2], np.linalg.eigvals(A))
     _draw_block_sizes(axes[1][2], names, edges, np.hstack((A, B)), colours)
-    figure.savefig(output, dpi=120)
+    return figure
 
 
 def _colours(largest: float) -> dict[str, Any]:
@@ -71,12 +77,6 @@ def _colours(largest: float) -> dict[str, Any]:
     top = 10.0 ** np.ceil(np.log10(largest))
     norm = SymLogNorm(top * 10.0**-DECADES, vmin=-top, vmax=top, linscale=0.5)
     return {'norm': norm, 'cmap': 'RdBu_r'}
-
-
-def _single_colour(colour: str) -> Any:
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap([colour])
 
 
 def _blocks(received: ReceivedLinearization) -> tuple[str, IntArray]:
@@ -92,16 +92,14 @@ def _frame_blocks(axes: Any, names: str, edges: IntArray, inputs: int) -> None:
     """Draw lines between the blocks and name them; zeros keep the axes' background."""
     axes.set_facecolor(ZERO)
     middles = 0.5 * (edges[1:] + edges[:-1]) - 0.5
-    axes.set_yticks(middles, _rates(names), fontsize=13, color=INK)
+    axes.set_yticks(middles, _rates(names), fontsize=13)
     axes.hlines(edges[1:-1] - 0.5, -0.5, axes.get_xlim()[1], color=GREY, linewidth=0.8)
     if inputs:
-        axes.set_xticks([0.5 * inputs - 0.5], ['τ'], fontsize=13, color=INK)
+        axes.set_xticks([0.5 * inputs - 0.5], ['τ'], fontsize=13)
     else:
-        axes.set_xticks(middles, list(names), fontsize=13, color=INK)
+        axes.set_xticks(middles, list(names), fontsize=13)
         axes.vlines(edges[1:-1] - 0.5, -0.5, edges[-1] - 0.5, color=GREY, linewidth=0.8)
     axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_color(GREY)
 
 
 def _draw_eigenvalues(axes: Any, eigenvalues: NDArray[Any]) -> None:
@@ -123,14 +121,9 @@ def _draw_eigenvalues(axes: Any, eigenvalues: NDArray[Any]) -> None:
     axes.set_yscale('symlog', linthresh=1.0)
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
     axes.set_box_aspect(1.0)
-    axes.set_title('Eigenvalues of A', color=INK, loc='left')
-    axes.set_xlabel('real part [1/s]', color=INK)
-    axes.set_ylabel('imaginary part [1/s]', color=INK)
+    axes.set(title='Eigenvalues of A', xlabel='real part [1/s]', ylabel='imaginary part [1/s]')
     axes.text(0.97, 0.03, 'growing', transform=axes.transAxes, ha='right', color=EIGENVALUE)
     axes.text(0.03, 0.03, 'decaying', transform=axes.transAxes, color=GREY)
-    axes.tick_params(colors=INK)
-    for spine in axes.spines.values():
-        spine.set_color(GREY)
 
 
 def _rates(names: str) -> list[str]:
@@ -161,11 +154,10 @@ def _draw_block_sizes(
             color='white' if dark else INK if value > 0.0 else GREY,
             fontsize=12,
         )
-    axes.set_xticks(range(count + 1), [*names, 'τ'], fontsize=13, color=INK)
-    axes.set_yticks(range(count), _rates(names), fontsize=13, color=INK)
+    axes.set_xticks(range(count + 1), [*names, 'τ'], fontsize=13)
+    axes.set_yticks(range(count), _rates(names), fontsize=13)
     axes.hlines(np.arange(0.5, count - 1.0), -0.5, count + 0.5, color='white', linewidth=2.0)
     axes.vlines(np.arange(0.5, count), -0.5, count - 0.5, color='white', linewidth=2.0)
-    axes.set_title('Largest entry of each block [SI]', color=INK, loc='left')
+    axes.set_title('Largest entry of each block [SI]')
     axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)

@@ -18,9 +18,9 @@ import numpy as np
 
 from geolin_demos.sim.feet import balls
 from geolin_ros.control.support import Support
+from geolin_ros.description import mass_properties
 from geolin_ros.errors import ModelError
 from geolin_ros.kernels.packing.types import SINGLE_AXIS
-from geolin_ros.model.inertia_check import mass_properties
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from geolin_walking.gait import Phase
-from geolin_walking.reference import Command
+from geolin_walking.reference import Command, in_world
 from geolin_walking.walker import Law, Plan, Walker, walker_for
 
 from geolin_demos.sim.simulator import Simulator
@@ -160,11 +160,10 @@ def walk(
         state = simulator.state
         H, yaw = state.H, float(np.arctan2(state.H[1, 0], state.H[0, 0]))
         v = H[:3, :3] @ state.v[:3]
-        c, s = np.cos(yaw), np.sin(yaw)
         course.times.append(simulator.time)
         course.places.append(H[:3, 3].copy())
         course.yaws.append(yaw)
-        course.velocities.append(np.array([c * v[0] + s * v[1], c * v[1] - s * v[0], v[2]]))
+        course.velocities.append(in_world(v, -yaw))
         course.tilts.append(float(np.arccos(np.clip(H[2, 2], -1.0, 1.0))))
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geolin_ros.description import mass_properties
 from geolin_ros.dynamics.variation import inertia_of_parameters
-from geolin_ros.model.inertia_check import mass_properties
 from geolin_ros.typing import Array
 
 NUMBERS = 10  # of a body

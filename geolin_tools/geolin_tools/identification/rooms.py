@@ -8,18 +8,17 @@ centre of mass and second moment alike [Wensing 2018, there for ellipsoids]. Thi
 make a hull of 26 faces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from geolin_ros import mjcf
+from geolin_ros.control.soles import Shapes, shapes_of
 from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_ros.urdf.shapes import read_shapes
 from geolin_tools.identification.bodies import NUMBERS, pseudo_inertia
 
 _SIGNS = np.array([n for n in product((0, 1, -1), repeat=3) if next((x for x in n if x), -1) > 0])
@@ -46,18 +45,17 @@ def rooms_of(model: TreeModel, source: str | Path) -> dict[str, Array]:
     UrdfError
         If a shape is malformed.
     """
-    is_text = isinstance(source, str) and '<' in source
-    shapes = (mjcf.read_shapes if mjcf.is_mjcf(source) else read_shapes)(source)
+    shapes, path = shapes_of(source)
     found = {}
     for body, name in enumerate(model.body_names):
-        outlines = _outlines(model, body, shapes, None if is_text else Path(source))
+        outlines = _outlines(model, body, shapes, path)
         if outlines:
             found[name] = _rows(outlines)
     return found
 
 
 def _outlines(
-    model: TreeModel, body: int, shapes: Mapping[str, Sequence[Shape]], path: Path | None
+    model: TreeModel, body: int, shapes: Shapes, path: Path | None
 ) -> list[tuple[Array, float]]:
     """Return points and radii of the shapes of a body, in its axes; none if a link's are not."""
     found: list[tuple[Array, float]] = []

@@ -17,6 +17,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import SPECTRA
 from geolin_ros.offline.points import Watch
+from geolin_ros.spatial import se3
 from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
@@ -169,15 +170,7 @@ def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]
         }
     }
     if model.base == 'floating':
-        R = found.H.values[:, :3, :3]
-        angles = np.stack(
-            (
-                np.unwrap(np.arctan2(R[:, 2, 1], R[:, 2, 2])),
-                -np.arcsin(np.clip(R[:, 2, 0], -1.0, 1.0)),
-                np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0])),
-            ),
-            axis=1,
-        )
+        angles = np.unwrap(se3.rpy_from_rotation(found.H.values[:, :3, :3]), axis=0)
         groups['base'] = {
             'position': curves('m', 'xyz', found.H.values[:, :3, 3]),
             'orientation': curves('rad', ('roll', 'pitch', 'yaw'), angles),

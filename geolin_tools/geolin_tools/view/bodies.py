@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros import mjcf
+from geolin_ros.control.soles import shapes_of
 from geolin_ros.description.shapes import Shape, find_mesh
-from geolin_ros.errors import GeolinError
+from geolin_ros.errors import GeolinError, UrdfError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array, IntArray
-from geolin_ros.urdf.shapes import read_shapes
 
 trimesh = optional('trimesh', extra='view')
 creation = optional('trimesh.creation', extra='view')
@@ -55,9 +54,7 @@ def drawn(model: TreeModel, source: str | Path) -> Drawn:
     source
         Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
     """
-    is_text = isinstance(source, str) and '<' in source
-    path = None if is_text else Path(source)
-    shapes = (mjcf.read_shapes if mjcf.is_mjcf(source) else read_shapes)(source)
+    shapes, path = shapes_of(source)
     solids, notes = [], []
     for link, frame in model.frames.items():
         found, note = _solids_of_link(shapes.get(link, ()), path)
@@ -109,9 +106,7 @@ def _surface(shape: Shape, path: Path | None) -> _Surface:
 
 
 def _mesh(path: Path) -> Any:
-    from geolin_ros.errors import UrdfError
-
-    load = trimesh.load
+    load = trimesh.load  # which may say that it is not installed
     try:
         return load(path, force='mesh')
     except Exception as error:  # of many libraries, by file type

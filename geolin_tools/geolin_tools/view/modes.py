@@ -13,6 +13,7 @@ from geolin_ros.control.stabilizability import analyze_modes
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_tools.modes import displaced
 from geolin_tools.view.instant import Instant
 
 NONE = 'none'
@@ -31,28 +32,6 @@ def describe(mode: Mode) -> str:
         f'{mode.trend} · frequency {swings:.3g} Hz · time constant {lasting} · '
         f'damping {mode.damping:+.2f}'
     )
-
-
-def displaced(model: TreeModel, state: State, mode: Mode, amplitude: float, phase: float) -> State:
-    """Return a state moved along a mode.
-
-    Parameters
-    ----------
-    model, state
-        The robot at rest.
-    mode
-        Its eigenvector is turned so that the largest position is real.
-    amplitude
-        Of the largest position [rad or m].
-    phase
-        [rad]
-    """
-    position = mode.shape[: model.m]
-    largest = position[np.argmax(np.abs(position))]
-    step = np.zeros(2 * model.m)
-    if largest != 0.0:
-        step[: model.m] = (position / largest * np.exp(1j * phase)).real * amplitude
-    return state.retract(step)
 
 
 class ModePanel:
@@ -141,7 +120,7 @@ class ModePanel:
         if phase is None:
             phase = 2.0 * np.pi * SHOWN * time.monotonic()
         about = instant.state.at_rest()
-        return displaced(self._model, about, mode, self._amplitude.value, phase)
+        return displaced(self._model, about, mode.shape, self._amplitude.value, phase)
 
 
 def _likeness(mode: Mode, other: Mode) -> float:
