@@ -114,9 +114,7 @@ class EffortGuard:
 
     def release(self, time: float) -> Array:
         """Return efforts on their way to zero, where not even the rates are known."""
-        elapsed = self._elapsed(time)
-        self._sent.share = 0.0
-        return self._approach(np.zeros_like(self.limits), elapsed)
+        return self.damp(time, np.zeros_like(self.limits))
 
     def _elapsed(self, time: float) -> float:
         """Return the time since the last call; the ramp starts anew after a gap."""

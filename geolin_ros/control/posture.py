@@ -173,7 +173,12 @@ class _Task(NamedTuple):
     may_step: bool = False
     """Whether soles must only be level on the ground, wherever."""
 
-    def must(self, state: State) -> tuple[dict[str, Array], Array]:
+    def must(self, state: State) -> tuple[Array, Array]:
+        """Return what is missing, and how it changes with z[:m]."""
+        missing, J = self.must_by_name(state)
+        return np.concatenate(list(missing.values())), J
+
+    def must_by_name(self, state: State) -> tuple[dict[str, Array], Array]:
         """Return what is missing by name, and how it changes with z[:m] all together."""
         at, mass = Kinematics(self.model, state), centre_of_mass(self.model, state)
         missing, rows = {}, []
@@ -211,7 +216,7 @@ class _Task(NamedTuple):
 
     def missing(self, state: State) -> float:
         """Return the largest error of a foot or the centre of mass [m, rad]."""
-        return float(np.max(np.abs(np.concatenate(list(self.must(state)[0].values())))))
+        return float(np.max(np.abs(self.must(state)[0])))
 
     def regret(self, state: State) -> float:
         """Return how far a posture is from what is asked of it [m, rad]."""
@@ -238,9 +243,8 @@ def _solve(task: _Task, state: State) -> State:
     last = np.inf
     placed = task._replace(may_step=False)
     for _ in range(_STEPS):
-        must, J = placed.must(state)
+        missing, J = placed.must(state)
         should, K = task.should(state)
-        missing = np.concatenate(list(must.values()))
         lower, upper = _room(model, state)
         with np.errstate(all='ignore'):
             step = optimize.lsq_linear(
@@ -258,8 +262,8 @@ def _solve(task: _Task, state: State) -> State:
     # Where all cannot be met, these steps wander by centimetres, as rounding will: keep the best.
     best, least, last = state, np.inf, np.inf
     for _ in range(_STEPS):
-        must, J = task.must(state)
-        most = float(np.max(np.abs(np.concatenate(list(must.values())))))
+        missing, J = task.must(state)
+        most = float(np.max(np.abs(missing)))
         if most < least:
             best, least = state, most
         if most <= ROUNDING or (most <= TOLERANCE and most > 0.5 * last):
@@ -268,9 +272,7 @@ def _solve(task: _Task, state: State) -> State:
         lower, upper = _room(model, state)
         free = (lower < -1e-9) & (upper > 1e-9)
         step = np.zeros(m)
-        step[free] = np.linalg.lstsq(J[:, free], np.concatenate(list(must.values())), rcond=1e-9)[
-            0
-        ]
+        step[free] = np.linalg.lstsq(J[:, free], missing, rcond=1e-9)[0]
         state = _moved(state, np.clip(step, lower, upper), model)
     return best
 
@@ -305,7 +307,7 @@ def _reserve(task: _Task, state: State, legs: NDArray[np.bool_]) -> float:
 
 
 def _check(task: _Task, state: State) -> None:
-    must, _ = task.must(state)
+    must, _ = task.must_by_name(state)
     missed = {name: float(np.max(np.abs(error))) for name, error in must.items()}
     if max(missed.values()) <= TOLERANCE:
         return

@@ -335,9 +335,7 @@ class Regulator:
         self._rest = self._taken_to_rest(time)
         reason = self._objection(time, state)
         if reason:
-            efforts = self._guard.damp(time, rates)
-            self._remember(efforts)
-            return Command(efforts, Mode.DAMPING, reason)
+            return self._sent(self._guard.damp(time, rates), Mode.DAMPING, reason)
         assert self._feedback is not None
         assert self._reference is not None
         reference, given = self._reference
@@ -347,10 +345,9 @@ class Regulator:
             reference = anchored(self.model, reference, state, self._standing_on)
         wanted = self._feedback.efforts(state, reference, given)
         efforts = self._guard.feedback(time, wanted, rates)
-        self._remember(efforts)
         if not self._guard.share:
-            return Command(efforts, Mode.DAMPING, 'feedback is not finite or begins only now')
-        return Command(efforts, Mode.FEEDBACK, '')
+            return self._sent(efforts, Mode.DAMPING, 'feedback is not finite or begins only now')
+        return self._sent(efforts, Mode.FEEDBACK, '')
 
     def _play(self, gait: GaitGains, time: float, reference: Reference) -> None:
         """Put the gains of this moment in force, and their state as the reference."""
@@ -371,18 +368,17 @@ class Regulator:
         if self._gait is not None:
             self._reference = self._walks_since = self._place = None
         efforts = self._guard.damp(time, state.r[self._actuated])
-        self._remember(efforts)
-        return Command(efforts, Mode.DAMPING, reason)
+        return self._sent(efforts, Mode.DAMPING, reason)
 
     def release(self, time: float, reason: str) -> Command:
         """Return efforts on their way to zero, for when no state is known."""
-        efforts = self._guard.release(time)
-        self._remember(efforts)
-        return Command(efforts, Mode.RELEASE, reason)
+        return self._sent(self._guard.release(time), Mode.RELEASE, reason)
 
-    def _remember(self, efforts: Array) -> None:
+    def _sent(self, efforts: Array, mode: Mode, reason: str) -> Command:
+        """Return a command, whose efforts the feedback remembers."""
         if self._feedback is not None:
             self._feedback.sent(efforts)
+        return Command(efforts, mode, reason)
 
     def _objection(self, time: float, state: State) -> str:
         """Return why feedback is not to be trusted, or nothing."""

@@ -162,7 +162,7 @@ def _add_shape(element: Element, shape: Shape) -> None:
         elif kind == 'box':
             SubElement(geometry, kind, size=_words(size))
         elif kind == 'sphere':
-            SubElement(geometry, kind, radius=_words(size))
+            SubElement(geometry, kind, radius=_words(size[:1]))
         else:
             SubElement(geometry, kind, radius=_words(size[:1]), length=_words(size[1:]))
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors and unusual values in a robot description, and how to fix them."""
 
+import dataclasses
 import math
 import warnings
 from collections import defaultdict
@@ -104,7 +105,7 @@ def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
             found += _meshes(shapes, source)
     found = merged(finding for finding in found if not _follows(finding, errors))
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    named = [finding if finding.element else _of_file(finding) for finding in found]
+    named = (f if f.element else dataclasses.replace(f, element='the file') for f in found)
     return Report(name, tuple(named), model)
 
 
@@ -140,10 +141,6 @@ def _from_error(element: str, error: GeolinError, source: str) -> list[Finding]:
         return list(error.findings)
     problem, _, fix = str(error).removeprefix(f'{source}: ').partition('; ')
     return [Finding('error', element, problem, fix or 'correct it')]
-
-
-def _of_file(finding: Finding) -> Finding:
-    return Finding(finding.severity, 'the file', finding.problem, finding.fix)
 
 
 def _follows(finding: Finding, errors: list[Finding]) -> bool:

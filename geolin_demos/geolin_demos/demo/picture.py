@@ -12,7 +12,7 @@ from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array, IntArray
 
 INK, GREY, ZERO, FILLED, EIGENVALUE = '#1f2933', '#7b8794', '#eceff2', '#1d4e79', '#b23a2e'
-STYLE = {
+STYLE: Any = {
     **dict.fromkeys(('text.color', 'axes.labelcolor', 'xtick.color', 'ytick.color'), INK),
     'axes.edgecolor': GREY,
     'axes.titlelocation': 'left',

@@ -6,6 +6,7 @@ Messages are anything with the fields of their ROS type.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +35,7 @@ class Recording:
     def __init__(self, duration: float, now: Callable[[], int] = time.time_ns) -> None:
         self.duration = duration
         self._now = now
-        self._received: dict[str, int] = {}
+        self._received: Counter[str] = Counter()
         self.description: str | None = None
         self.joint_names: list[str] = []
         self.start: int | None = None
@@ -50,12 +51,12 @@ class Recording:
 
     def on_description(self, message: Any) -> None:
         """Take a std_msgs/String."""
-        self._count('robot_description')
+        self._received['robot_description'] += 1
         self.description = message.data
 
     def on_odometry(self, message: Any) -> None:
         """Take a nav_msgs/Odometry."""
-        self._count('odom')
+        self._received['odom'] += 1
         if not self.is_over:
             v = np.array(twist_numbers(message.twist.twist))
             H = read_pose(message.pose.pose)
@@ -63,7 +64,7 @@ class Recording:
 
     def on_joint_state(self, message: Any) -> None:
         """Take a sensor_msgs/JointState."""
-        self._count('joint_states')
+        self._received['joint_states'] += 1
         if not self.is_over:
             self.joint_names = message.name
             self._rates[nanoseconds(message.header.stamp)] = np.array(message.velocity)
@@ -71,7 +72,7 @@ class Recording:
     def on_linearization(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizedDynamics."""
         arrival = self._now()
-        self._count('linearization')
+        self._received['linearization'] += 1
         if self.start is None:
             self.start = arrival
         stamp = nanoseconds(message.header.stamp)
@@ -87,16 +88,13 @@ class Recording:
 
     def on_summary(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizationSummary."""
-        self._count('summary')
+        self._received['summary'] += 1
         self.node_counts = message.received, message.published, message.dropped
         self.latencies.append(message.latency)
 
-    def _count(self, topic: str) -> None:
-        self._received[topic] = self.received(topic) + 1
-
     def received(self, topic: str) -> int:
         """Return how many messages came on a topic."""
-        return self._received.get(topic, 0)
+        return self._received[topic]
 
     @property
     def is_over(self) -> bool:

@@ -43,7 +43,7 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
     stream = OperatingPoints(model, source.settings)
     roles = [role for role in source.inputs if role in recording.topics]
     timings = {role: Timing() for role in roles}
-    odometry, joints = OdometryCheck(), _Joints(model.joint_names)
+    odometry, orders = OdometryCheck(), set[tuple[str, ...]]()
     causes: Counter[str] = Counter()
     first: dict[str, str] = {}
 
@@ -58,7 +58,7 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
             if role == 'odom':
                 odometry.add(message)
             elif role == 'joint_states':
-                joints.add(message)
+                orders.add(tuple(message.name))
             yield recorded
 
     stream.on_drop = count
@@ -71,7 +71,7 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
         'sim_time': CLOCK in recording.types.values(),
         'topics': _topics(source, timings),
         'robot': {'name': model.name, 'hash': model.hash, 'joints': len(model.joint_names)},
-        'joints': joints.report(),
+        'joints': _joints(model.joint_names, orders),
         'timing': {role: timing.report() for role, timing in timings.items()},
         'odometry': odometry.report(source.values['odometry.twist_frame']),
         'linearizable': stream.counts.answered,
@@ -120,23 +120,14 @@ def propose_motion(source: Source, path: Path, watch: Watch, rounds: Watch) -> R
     return {'file': str(path), 'seconds': float(found.time[-1]), 'determined': determined}
 
 
-class _Joints:
-    """Compares the names in joint states with the model's."""
-
-    def __init__(self, known: tuple[str, ...]) -> None:
-        self._known = known
-        self._seen: dict[tuple[str, ...], None] = {}
-
-    def add(self, message: Any) -> None:
-        self._seen.setdefault(tuple(message.name))
-
-    def report(self) -> Report:
-        named = {name for names in self._seen for name in names}
-        return {
-            'missing': [name for name in self._known if name not in named],
-            'unknown': sorted(named - set(self._known)),
-            'orders': len(self._seen),
-        }
+def _joints(known: tuple[str, ...], seen: set[tuple[str, ...]]) -> Report:
+    """Compare the names in joint states with the model's."""
+    named = {name for names in seen for name in names}
+    return {
+        'missing': [name for name in known if name not in named],
+        'unknown': sorted(named - set(known)),
+        'orders': len(seen),
+    }
 
 
 def _stamp(message: Any, recorded: int) -> int:
