@@ -62,6 +62,7 @@ ELSEWHERE = {
     'geolin_ros.dynamics.equations_of_motion.spring_stretch': 'in `equations_of_motion`',
     'geolin_ros.dynamics.functions.all_free': 'book-keeping',
     'geolin_ros.dynamics.functions.by_given': 'book-keeping',
+    'geolin_ros.dynamics.variation.parameters_of_inertias': 'in `inertial_parameters`',
     'geolin_ros.linearization.contacts.activated': 'book-keeping',
     'geolin_ros.linearization.contacts.anchored': 'book-keeping over `Kinematics.pose`',
     'geolin_ros.linearization.contacts.anchored_where_needed': 'book-keeping',
