@@ -187,6 +187,10 @@ def test_linearization__of_any_robot_is_the_derivative_of_dense_dynamics(
     def both(at, efforts=tau):
         return case.reference.held(at, efforts, case.wrenches, case.contacts)
 
+    def velocities(at):
+        nu = case.velocity(at)
+        return np.concatenate((case.rows(at)[0] @ nu, nu, both(at)))
+
     L = linearizer(state, tau, wrenches=case.wrenches)
     nu_dot, forces = np.split(both(state), [m])
     assert_near(L.nu_dot, nu_dot, 'nu_dot', 1e-9)
@@ -206,10 +210,9 @@ def test_linearization__of_any_robot_is_the_derivative_of_dense_dynamics(
     for geometry in (*geometries, rest):
         assert_near(geometry.J, J, 'J', 1e-10)
     for z in case.directions():
-        expected = case.along(lambda at: case.rows(at)[0] @ case.velocity(at), z)
+        J_nu, change = np.split(case.along(velocities, z), [len(J)])
         for geometry in geometries:
-            assert_near(geometry.velocity_by_state @ z, expected, 'J nu by state')
-        change = case.along(lambda at: np.concatenate((case.velocity(at), both(at))), z)
+            assert_near(geometry.velocity_by_state @ z, J_nu, 'J nu by state')
         change[:m] -= turning @ z[:m]
         for ours in (L, many):
             assert_near(ours.A @ z, change[: 2 * m], 'A', of=nu_dot)
@@ -285,6 +288,7 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
         )
     )
     assert_near(by_forward.dnu_dot_dtau, np.linalg.inv(M)[:, first:], 'forward by tau', 1e-8)
+    functions = inverse, forward, mixed
     more = case.rng.normal(size=m)
     more[:start] = 0.0  # a base that is free has no force
     found = np.vstack((by_hybrid.dnu_dot, by_hybrid.dtau))[:, 2 * m :] @ more
@@ -295,18 +299,17 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
         variation = Variation(
             pose=pose if first else still, positions=s, twist=twist if first else still, rates=r
         )
-        expected = case.along(inverse, z)
+        together = case.along(lambda at: np.concatenate([f(at) for f in functions]), z)
+        of_inverse, of_forward, of_hybrid = np.split(together, [m, 2 * m])
         for D in (by_inverse, inverse_of_many):
-            assert_near(np.hstack(D) @ z, expected, 'inverse by state', of=inverse(state))
+            assert_near(np.hstack(D) @ z, of_inverse, 'inverse by state', of=inverse(state))
         found = inverse_dynamics_variation(model, state, nu_dot, variation, wrenches)
-        assert_near(found, expected, 'inverse along', of=inverse(state))
-        expected = case.along(forward, z)
+        assert_near(found, of_inverse, 'inverse along', of=inverse(state))
         for D in (by_forward, forward_of_many):
-            assert_near(np.hstack(D[:4]) @ z, expected, 'forward by state', of=forward(state))
+            assert_near(np.hstack(D[:4]) @ z, of_forward, 'forward by state', of=forward(state))
         found = forward_dynamics_variation(model, state, tau, variation, wrenches)
-        assert_near(found, expected, 'forward along', of=forward(state))
-        expected = case.along(mixed, z)
+        assert_near(found, of_forward, 'forward along', of=forward(state))
         found = np.vstack((by_hybrid.dnu_dot, by_hybrid.dtau))[:, : 2 * m] @ z
-        assert_near(found, expected, 'hybrid by state', of=mixed(state))
+        assert_near(found, of_hybrid, 'hybrid by state', of=mixed(state))
         found = np.concatenate(hybrid_dynamics_variation(model, *hybrid, variation, wrenches))
-        assert_near(found, expected, 'hybrid along', of=mixed(state))
+        assert_near(found, of_hybrid, 'hybrid along', of=mixed(state))

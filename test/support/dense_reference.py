@@ -53,8 +53,12 @@ class DenseReference:
         self.children = {name: [] for name in self.links}
         for joint in description.joints:
             self.children[joint.parent].append(joint)
+        self.rates = {j.name: entries(model.joint_names, j) for j in description.joints}
+        self.positions = {j.name: entries(model.position_names, j) for j in description.joints}
+        self.coordinates = list(self._coordinates())
+        self._moved = {}
         self.damping = np.zeros(model.n)
-        for joint, c, ratio, _ in self._coordinates():
+        for joint, c, ratio, _ in self.coordinates:
             self.damping[c] += ratio**2 * joint.damping
 
     def _coordinate(self, name):
@@ -71,11 +75,19 @@ class DenseReference:
             if joint.mimic and joint.name not in self.model.joint_names:
                 yield joint, *self._coordinate(joint.name)
             elif joint.kind != 'fixed':
-                for c in entries(self.model.joint_names, joint):
+                for c in self.rates[joint.name]:
                     yield joint, c, 1.0, 0.0
 
     def moving_links(self, state):
-        """Return a `MovingLink` for every link, by name."""
+        """Return a `MovingLink` for every link, by name; those of a few states are kept."""
+        key = state.data.tobytes()
+        if key not in self._moved:
+            if len(self._moved) > 8:
+                self._moved.clear()
+            self._moved[key] = self._move(state)
+        return self._moved[key]
+
+    def _move(self, state):
         m, n = self.model.m, self.model.n
         J = np.zeros((6, m))
         J[:, : m - n] = np.eye(6)[:, : m - n]
@@ -97,8 +109,7 @@ class DenseReference:
         if joint.kind == 'fixed':
             yield joint.placement, np.zeros((6, 0)), np.zeros(0, dtype=int)
             return
-        rates = entries(self.model.joint_names, joint)
-        positions = state.s[entries(self.model.position_names, joint)]
+        rates, positions = self.rates[joint.name], state.s[self.positions[joint.name]]
         if joint.kind in GROUPS:
             yield joint.placement @ group_pose(joint, positions), group_axes(joint), rates
         elif joint.kind in IN_A_ROW:
@@ -129,7 +140,7 @@ class DenseReference:
 
     def _mass_matrix(self, moving):
         M = sum(at.J.T @ self.links[name].inertia @ at.J for name, at in moving.items())
-        for joint, c, ratio, _ in self._coordinates():
+        for joint, c, ratio, _ in self.coordinates:
             c += self.model.m - self.model.n
             M[c, c] += ratio**2 * joint.gear_ratio**2 * joint.rotor_inertia
         return M
@@ -145,7 +156,7 @@ class DenseReference:
             upward = np.concatenate((-at.H[:3, :3].T @ self.model.gravity, np.zeros(3)))
             h += at.J.T @ (M @ (at.bias + upward) - ad(at.twist).T @ M @ at.twist)
         h[joints] += self.damping * state.r
-        for joint, c, ratio, offset in self._coordinates():
+        for joint, c, ratio, offset in self.coordinates:
             force = 0.0
             if joint.stiffness:
                 s = state.s[self.model.position_names.index(self.model.joint_names[c])]
@@ -313,20 +324,19 @@ def group_positions(joint, H):
 
 def retract(reference, state, z):
     """Return g exp(z), z = [H; s; v; r] (fixed base: [s; r])."""
-    model, n = reference.model, reference.model.n
+    n = reference.model.n
     if z.size == 2 * n:
         z = np.concatenate((np.zeros(6), z[:n], np.zeros(6), z[n:]))
-    s, z_s = state.s.copy(), z[6 : 6 + n]
-    for joint in reference.joints.values():
-        if joint.kind == 'fixed':
-            continue
-        at, rates = entries(model.position_names, joint), entries(model.joint_names, joint)
+    H, s, z_s = state.H, state.s.copy(), z[6 : 6 + n]
+    for joint in reference.joints.values() if z_s.any() else ():
+        at, rates = reference.positions[joint.name], reference.rates[joint.name]
         if joint.kind in GROUPS:
             moved = group_pose(joint, s[at]) @ exp(group_axes(joint) @ z_s[rates])
             s[at] = group_positions(joint, moved)
-        else:
+        elif joint.kind != 'fixed':
             s[at] += z_s[rates]
-    H = state.H @ exp(z[:6])
+    if z[:6].any():
+        H = H @ exp(z[:6])
     return State(H, s, state.v + z[6 + n : 12 + n], state.r + z[12 + n :], state.positions)
 
 
@@ -347,6 +357,6 @@ def brackets(reference, state):
         found[:6, :6] = ad(state.v)
     for joint in reference.joints.values():
         if joint.kind in GROUPS:
-            S, rates = group_axes(joint), entries(model.joint_names, joint)
+            S, rates = group_axes(joint), reference.rates[joint.name]
             found[np.ix_(base + rates, base + rates)] = S.T @ ad(S @ state.r[rates]) @ S
     return found

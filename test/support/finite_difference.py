@@ -37,7 +37,7 @@ def exp(twist):
     """Return the pose exp(twist^): the series of the matrix over 16, squared four times."""
     step = hat(twist) / 16.0
     term = result = np.eye(4)
-    for k in range(1, 19):
+    for k in range(1, 16):
         term = term @ step / k
         result = result + term
     for _ in range(4):
