@@ -1,88 +1,30 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The fast linearization with contacts against Pinocchio's constrained dynamics."""
+"""What engine and contacts keep exact where links differ by orders of magnitude; its memory."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.constrained_reference import ConstrainedReference, TiedReference
-from support.finite_difference import exp
+from support.constrained_reference import TiedReference
 from support.light_robots import mixed, standing
-from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 
 from geolin_ros import Contact, Linearizer, Loop, TreeModel
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
-from geolin_ros.linearization.contacts import anchored
 
 OFFSET = np.eye(4)
 OFFSET[:3, 3] = 0.02, 0.01, -0.03
 
 
-def assert_equals_pinocchio(name, links, gains, seed, tolerance):
-    """Contacts in drawn frames of links, references off; kp and kd are the gains."""
-    path, rng = example_robot(name), np.random.default_rng(seed)
-    model = read_robot(path)[1]
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    contacts = [
-        Contact(link, kind, kp=gains[0], kd=gains[1], placement=exp(0.3 * rng.normal(size=6)))
-        for link, kind in links.items()
-    ]
-    contacts = anchored(model, state.retract(0.05 * rng.normal(size=2 * model.m)), contacts)
-    oracle = PinocchioOracle.read_urdf(path, model)
-    expected = ConstrainedReference(oracle, contacts).derivatives(state, tau)
-    L, m = Linearizer(model, contacts)(state, tau), model.m
-    assert_close(L.nu_dot, expected.nu_dot, tolerance, 'nu_dot')
-    assert_close(L.wrenches, expected.lam, tolerance, 'forces')
-    for what, ours, theirs in (
-        ('A', L.A[m:], expected.nu_dot_by_state),
-        ('forces', L.wrench_by_state, expected.lam_by_state),
-    ):
-        assert_close(ours[:, :m], theirs[:, :m], tolerance, f'{what} by position')
-        assert_close(ours[:, m:], theirs[:, m:], tolerance, f'{what} by rate')
-    assert_close(L.B[m:], expected.nu_dot_by_tau, tolerance, 'B')
-    assert_close(L.wrench_by_tau, expected.lam_by_tau, tolerance, 'forces by effort')
-
-
-GAINS = {'free': (0.0, 0.0), 'damped': (0.0, 3.0), 'pulled': (50.0, 14.0)}
-STANDING = {
-    'go2': {f'{leg}_foot': 'point' for leg in ('FL', 'FR', 'RL', 'RR')},
-    'g1_29dof_rev_1_0': {f'{side}_ankle_roll_link': 'surface' for side in ('left', 'right')},
-    'talos_reduced': {f'{side}_sole_link': 'surface' for side in ('left', 'right')},
-    'talos_full_v2': {'left_sole_link': 'surface'},
-}
-MIXED = {
-    'base surface and point of a leg': {'base_link': 'surface', 'leg_left_6_link': 'point'},
-    'base point and sole': {'base_link': 'point', 'left_sole_link': 'surface'},
-    'point beside a sole on one branch': {'arm_left_7_link': 'surface', 'torso_2_link': 'point'},
-    'two hands and a sole': {
-        'arm_right_7_link': 'surface',
-        'left_sole_link': 'surface',
-        'arm_left_4_link': 'point',
-    },
-    'one point': {'leg_right_3_link': 'point'},
-}
-
-
-@pytest.mark.parametrize('gains', GAINS.values(), ids=GAINS)
-@pytest.mark.parametrize('name', STANDING)
-def test_standing_robot__equals_pinocchio(name, gains):
-    for seed in (0, 1):
-        assert_equals_pinocchio(name, STANDING[name], gains, seed, 1e-11)
-
-
-@pytest.mark.parametrize('gains', GAINS.values(), ids=GAINS)
-@pytest.mark.parametrize('links', MIXED.values(), ids=MIXED)
-def test_mixed_contacts__equal_pinocchio(links, gains):
-    assert_equals_pinocchio('talos_reduced', links, gains, 0, 1e-10)
+GO2 = {f'{leg}_foot': 'point' for leg in ('FL', 'FR', 'RL', 'RR')}
 
 
 def test_repeated_calls__give_the_same_bytes_whatever_came_between():
     model, rng = read_robot(example_robot('go2'))[1], np.random.default_rng(0)
-    linearizer = Linearizer(model, [Contact(foot, kd=3.0) for foot in STANDING['go2']])
+    linearizer = Linearizer(model, [Contact(foot, kd=3.0) for foot in GO2])
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     first = linearizer(state, tau).copy()
     linearizer(model.random_state(rng), tau)
@@ -102,7 +44,7 @@ def access_everything():
     """Run by `kernels/test_bounds.py` where every access is checked."""
     model = read_robot(example_robot('go2'))[1]
     state, tau = model.random_state(np.random.default_rng(0)), np.ones(model.n)
-    for links in ({'base': 'surface', 'FL_foot': 'point'}, STANDING['go2']):
+    for links in ({'base': 'surface', 'FL_foot': 'point'}, GO2):
         contacts = [Contact(link, kind, **PULLED) for link, kind in links.items()]
         linearizer = Linearizer(model, contacts)
         assert np.isfinite(linearizer(state, tau).wrench_by_state).all()
@@ -164,7 +106,7 @@ def test_light_links__are_as_exact_as_what_they_hold(held, joints):
     """The motions that contacts leave have the same inertia, whatever a foot weighs."""
     _, legs, patterns = HELD[held]
     fill = {'last': joints - 1}
-    for mass in (1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7, 1e-9):
+    for mass in (1.0, 1e-3, 1e-5, 1e-9):
         contacts = []
         for pattern in patterns:
             names = ('frame',) if isinstance(pattern, Contact) else ('frame_a', 'frame_b')
@@ -178,9 +120,9 @@ def test_light_links__are_as_exact_as_what_they_hold(held, joints):
     ('scale', 'size'), [(1.0, 1.0), (1e-6, 1.0), (1e6, 1.0), (1.0, 0.1), (1.0, 10.0)]
 )
 def test_robots_of_light_and_heavy_links__are_as_exact(scale, size):
-    """Twenty of each size; some of these have contacts that depend on each other."""
+    """Ten of each size; some of these have contacts that depend on each other."""
     exact = 0
-    for seed in range(20):
+    for seed in range(10):
         description, contacts = mixed(np.random.default_rng(seed), scale, size)
         exact += assert_exact(description, contacts, seed, f'of robot {seed}', size)
-    assert exact > 12
+    assert exact > 5

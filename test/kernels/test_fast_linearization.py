@@ -1,124 +1,77 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The fast linearization against its plain version, the general one, and extended precision."""
+"""Linearization by lanes and in plain loops against the dense referee and extended precision."""
 
 import numba
 import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
-from support import extended_reference, general, plain
+from support import extended_reference, general
 from support.close import assert_close, deviation
 from support.passive_joints import with_passive_joints
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import gimbal, gram_link, random_description, random_model, tree_description
 
-from geolin_ros import Linearizer, State, TreeModel, Wrench
+from geolin_ros import Linearizer, State, TreeModel, Wrench, forward_dynamics_derivatives
 from geolin_ros.errors import ModelError, NotFiniteError, SingularInertiaError
 from geolin_ros.kernels.engine import linearization, own_results
-from geolin_ros.kernels.packing import contact_layout, layout
-from geolin_ros.kernels.status import NOT_FINITE, OK
-from geolin_ros.model.wrenches import pack
-
-WRENCH_KINDS = ('body', 'world', 'world_oriented')
-FAST = {'fast': linearization.linearize, 'plain': plain.linearize}
 
 
-def make_output(n):
-    """Return (out, A, B, nu_dot) without memory behind their end."""
-    out, A, B, nu_dot, *_ = contact_layout.outputs_of(6 + n, n, 0)
-    return out[: A.size + B.size + nu_dot.size], A, B, nu_dot
-
-
-def by_kernel(kernel, model, state, tau, wrenches=()):
-    """Return A, B, nu_dot in the order of the bodies, and the status."""
-    packed = layout.pack(model.tree, model.gravity)
-    out, A, B, nu_dot = make_output(model.n)
-    for part in (A[6 + model.n :], B[6 + model.n :], nu_dot):
-        part[...] = np.nan
-    inputs = layout.make_inputs(packed, pack(model, wrenches))
-    inputs[: model.n] = tau
-    workspace = layout.make_workspace(packed)
-    status = kernel(packed.ints, packed.floats, state.data, inputs, workspace, out)
-    if model.base == 'fixed':  # what the kernels leave in rows of the base differs
-        kept = np.concatenate((6 + np.arange(model.n), 12 + model.n + np.arange(model.n)))
-        return A[np.ix_(kept, kept)], B[kept], nu_dot[6:], status
-    return A, B, nu_dot, status
-
-
-def by_general(model, state, tau, wrenches=()):
-    """Return the same of the dense referee, whose status is always good."""
+def assert_as_referee(model, state, tau, wrenches=(), tolerance=1e-11):
+    """Compare the engine's, and those in plain loops, which have no kinematic rows."""
     A, B, nu_dot = general.linearization(model, state, tau, wrenches)
-    first, joints = model.m - model.n, model.tree.v_start[1:]
-    order = np.concatenate((np.arange(first), first + joints))
-    both = np.concatenate((order, model.m + order))
-    return A[np.ix_(both, both)], B[np.ix_(both, joints)], nu_dot[order], OK
+    L, m = Linearizer(model)(state, tau, wrenches=wrenches), model.m
+    D = forward_dynamics_derivatives(model, state, tau, wrenches)
+    assert_close(L.nu_dot, nu_dot, tolerance, 'nu_dot')
+    assert_close(L.A[:m], A[:m], tolerance, 'kinematic rows')
+    for by_state, by_tau in ((L.A[m:], L.B[m:]), (np.hstack(D[:4]), D.dnu_dot_dtau)):
+        assert_close(by_state[:, :m], A[m:, :m], tolerance, 'A by position')
+        scale = max(1.0, np.abs(A[m:, m:]).max())  # zero where joints do not feel each other
+        assert_close(by_state[:, m:], A[m:, m:], tolerance, 'A by rate', scale)
+        assert_close(by_tau, B[m:], tolerance, 'B')
 
 
-def assert_same(model, ours, theirs, tolerance):
-    assert (ours[3], theirs[3]) == (OK, OK)
-    (A, B, nu_dot), (expected_A, expected_B, expected_nu_dot) = ours[:3], theirs[:3]
-    assert_close(nu_dot, expected_nu_dot, tolerance, 'nu_dot')
-    assert_close(B, expected_B, tolerance, 'B')
-    for name, columns in (('by position', np.s_[: model.m]), ('by rate', np.s_[model.m :])):
-        assert_close(A[:, columns], expected_A[:, columns], tolerance, f'A {name}')
-
-
-def wrenches_of(kinds, model, rng):
+def wrenches_of(model, rng):
     """Return a wrench of each kind, on the base and on drawn links."""
-    links = [model.base_link, *rng.choice(model.link_names, len(kinds))]
+    links = [model.base_link, *rng.choice(model.link_names, 2)]
     return [
         Wrench(str(link), 5.0 * rng.normal(size=3), rng.normal(size=3), kind)
-        for link, kind in zip(links, kinds, strict=False)
+        for link, kind in zip(links, ('body', 'world', 'world_oriented'), strict=True)
     ]
 
 
-def legs(rng, count, length):
-    """Return a base with ``count`` chains of ``length`` joints."""
-    parents = [0 if i % length == 0 else i for i in range(count * length)]
-    description = tree_description(rng, parents, ['revolute'] * len(parents))
-    return TreeModel.from_description(description)
-
-
-@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
-@pytest.mark.parametrize('base', ['floating', 'fixed'])
 @pytest.mark.parametrize('shape', ['chain', 'star', 'branched'])
 @pytest.mark.parametrize('count', [1, 2, 3, 4, 7, 8, 9, 15, 17, 24, 33, 40])
-def test_linearization__equals_the_general_one(count, shape, base, kernel):
-    rng = np.random.default_rng([count, ord(shape[0])])
-    model = random_model(rng, count, shape, base=base)[1]
-    if count % 2:
-        model = with_passive_joints(model, rng)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    expected = by_general(model, state, tau)
-    assert_same(model, by_kernel(kernel, model, state, tau), expected, 1e-11)
+def test_linearization__of_trees_that_fill_blocks_or_do_not(count, shape):
+    for base in ('floating', 'fixed'):
+        rng = np.random.default_rng([count, ord(shape[0])])
+        model = random_model(rng, count, shape, base=base)[1]
+        if count % 2:
+            model = with_passive_joints(model, rng)
+        assert_as_referee(model, model.random_state(rng), rng.normal(size=model.n))
 
 
-@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
 @pytest.mark.parametrize('length', [1, 2, 3, 4, 5, 6, 8, 11])
-def test_linearization__of_legs_that_share_blocks_or_fill_several(length, kernel):
+def test_linearization__of_legs_that_share_blocks_or_fill_several(length):
     rng = np.random.default_rng(length)
-    model = legs(rng, 4, length)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    expected = by_general(model, state, tau)
-    assert_same(model, by_kernel(kernel, model, state, tau), expected, 1e-11)
+    parents = [0 if i % length == 0 else i for i in range(4 * length)]
+    description = tree_description(rng, parents, ['revolute'] * len(parents))
+    model = TreeModel.from_description(description)
+    assert_as_referee(model, model.random_state(rng), rng.normal(size=model.n))
 
 
-@pytest.mark.parametrize('kernel', FAST.values(), ids=FAST)
 @pytest.mark.parametrize(
     'name', ['solo12', 'b1', 'g1_29dof_rev_1_0', 'icub', 'talos_full_v2', 'centauro', 'panda']
 )
-def test_robot__equals_the_general_linearization(name, kernel):
+def test_linearization__of_robots_with_and_without_wrenches(name):
     rng = np.random.default_rng(5)
     model = read_robot(example_robot(name), base='fixed' if name == 'panda' else 'floating')[1]
     state, tau = model.random_state(rng), rng.normal(size=model.n)
-    expected = by_general(model, state, tau)
     condition = np.linalg.cond(general.mass_matrix(model, state))
     tolerance = max(1e-12, 10.0 * np.finfo(float).eps * condition)
-    wrenches = wrenches_of(WRENCH_KINDS, model, rng)
-    assert_same(model, by_kernel(kernel, model, state, tau), expected, tolerance)
-    expected = by_general(model, state, tau, wrenches)
-    assert_same(model, by_kernel(kernel, model, state, tau, wrenches), expected, tolerance)
+    for wrenches in ((), wrenches_of(model, rng)):
+        assert_as_referee(model, state, tau, wrenches, tolerance)
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason='no extended precision here')
@@ -158,15 +111,14 @@ def test_inertia_of_no_rigid_body__is_refused():
         Linearizer(gram)
 
 
-def test_status__finds_infinite_rates_and_accelerations():
+def test_infinite_rates__are_found_in_the_accelerations():
     rng = np.random.default_rng(8)
     model = random_model(rng, 6)[1]
     state = model.random_state(rng)
     state.r[3] = 1e200
-    for kernel in FAST.values():
-        assert by_kernel(kernel, model, state, np.zeros(6))[3] == NOT_FINITE
-    with pytest.raises(NotFiniteError, match='the accelerations'):
-        Linearizer(model)(state, np.zeros(6))
+    for call in (Linearizer(model), lambda *at: forward_dynamics_derivatives(model, *at)):
+        with pytest.raises(NotFiniteError, match='the accelerations'):
+            call(state, np.zeros(6))
 
 
 @pytest.mark.parametrize('line', [0, 1, 2])
@@ -194,7 +146,7 @@ def test_repeated_calls__give_the_same_bytes_whatever_came_between():
     linearizer = Linearizer(model)
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     first = linearizer(state, tau).copy()
-    wrenches = wrenches_of(WRENCH_KINDS, model, rng)
+    wrenches = wrenches_of(model, rng)
     linearizer(model.random_state(rng), tau, wrenches=wrenches).frozen()
     bad = state.copy()
     bad.s[:] = np.nan
@@ -234,18 +186,18 @@ def test_kernels__have_one_signature_and_allocate_nothing():
 def access_everything():
     """Run by `kernels/test_bounds.py` where every access is checked."""
     rng = np.random.default_rng(12)
-    model = with_passive_joints(random_model(rng, 11)[1], rng)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    wrenches = wrenches_of(WRENCH_KINDS, model, rng)
-    results = [by_kernel(kernel, model, state, tau, wrenches) for kernel in FAST.values()]
-    assert_same(model, *results, 1e-12)
-    packed = layout.pack(model.tree, model.gravity)
-    arrays = [packed.ints, packed.floats, state.data, layout.make_inputs(packed, pack(model, ()))]
-    arrays += [layout.make_workspace(packed), make_output(model.n)[0]]
-    for kernel in FAST.values():
-        for short in (1, 2, 5):
-            with pytest.raises(IndexError):
-                kernel(*[a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)])
+    parents = [0, 1, 2, 3, 2, 0, 6, 7, 0, 9, 10]  # numbered as the engine does
+    description = tree_description(rng, parents, ['revolute', *10 * ['helical']])
+    model = with_passive_joints(TreeModel.from_description(description), rng)
+    linearizer, state, tau = Linearizer(model), model.random_state(rng), rng.normal(size=model.n)
+    assert_as_referee(model, state, tau, wrenches_of(model, rng), 1e-10)
+    engine = linearizer.workspace
+    arrays = [*engine._robot(None), state.data, engine._inputs, engine.scratch, engine.spare.out]
+    for short in (1, 2, 5):
+        with pytest.raises(IndexError):
+            linearization.linearize(
+                *[a[: a.size // 2] if k == short else a for k, a in enumerate(arrays)]
+            )
 
 
 def test_state_of_another_type__is_read_as_numbers():
