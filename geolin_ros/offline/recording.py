@@ -3,7 +3,7 @@
 """Bags of ROS 2 and ROS 1 as one sequence of messages."""
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -15,8 +15,9 @@ from rosbags.rosbag2 import Reader as Reader2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from geolin_ros.errors import RecordingError
-from geolin_ros.offline.message_types import JOINT_STATE, known_types
+from geolin_ros.offline.message_types import JOINT_STATE, field_types, known_types
 from geolin_ros.offline.topics import ROLES, assign
+from geolin_ros.stream.inputs.serialized import VIEWS, InputReader
 
 STORAGES = ('.mcap', '.db3')
 
@@ -167,7 +168,7 @@ class Recording:
             try:
                 connection, time, data = next(raw)
                 time = int(time)  # of a damaged row sqlite may return REAL
-                message = decode[connection.topic](data, connection.msgtype)
+                message = decode[connection.topic](data)
             except StopIteration:
                 return
             except Exception as error:
@@ -199,24 +200,28 @@ class Recording:
             'the robot description; give it with --urdf FILE'
         )
 
-    def _decoder(self, connection: Connection) -> Any:
+    def _decoder(self, connection: Connection) -> Callable[[bytes], Any]:
         """Return the function for a topic: of its type as the bag defines it, else as ROS 2 does.
 
         Other topics do not matter: their types may be unknown, or their definitions wrong.
         """
-        kind, definition = connection.msgtype, connection.msgdef
-        if definition.format != MessageDefinitionFormat.MSG or not definition.data.strip():
-            return known_types().deserialize_cdr
-        store = get_typestore(Stores.EMPTY)
-        try:
-            store.register(get_types_from_msg(definition.data, kind))
-        except Exception as error:
-            raise RecordingError(
-                f'{self.name} defines {kind} of topic {connection.topic} in a way that cannot be '
-                f'read: {_words(error)}'
-            ) from error
-        is_ros_1 = isinstance(connection.owner, Reader1)
-        return store.deserialize_ros1 if is_ros_1 else store.deserialize_cdr
+        kind, definition, store = connection.msgtype, connection.msgdef, known_types()
+        if definition.format == MessageDefinitionFormat.MSG and definition.data.strip():
+            store = get_typestore(Stores.EMPTY)
+            try:
+                store.register(get_types_from_msg(definition.data, kind))
+            except Exception as error:
+                raise RecordingError(
+                    f'{self.name} defines {kind} of topic {connection.topic} in a way that '
+                    f'cannot be read: {_words(error)}'
+                ) from error
+        if isinstance(connection.owner, Reader1):
+            return lambda data: store.deserialize_ros1(data, kind)
+        if kind in VIEWS and store.hash_rihs01(kind) == known_types().hash_rihs01(kind):
+            return InputReader(
+                kind, lambda data: store.deserialize_cdr(data, kind), field_types
+            ).read
+        return lambda data: store.deserialize_cdr(data, kind)
 
     def _damaged(self, time: int, error: Exception) -> RecordingError:
         after = (time - self.span[0]) * 1e-9

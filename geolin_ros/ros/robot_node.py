@@ -39,7 +39,7 @@ from geolin_ros.ros.executor import STEADY, init, result_of, spin
 from geolin_ros.ros.model_server import Absent, Building, ModelServer, Refused, Wanted
 from geolin_ros.ros.parameter_services import ParameterServices
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
-from geolin_ros.ros.serialized_input import VIEWS, InputReader
+from geolin_ros.ros.serialized_input import NAMES, input_reader
 from geolin_ros.ros.signals import PARENT, handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.compiling import announced
@@ -403,7 +403,7 @@ class RobotNode(LifecycleNode):
         self._inputs = [self._open(given) for given in self.inputs()]
 
     def _open(self, given: Input) -> Any:
-        is_raw = given.kind in VIEWS
+        is_raw = given.kind in NAMES
         take = self._reading(given) if is_raw else given.take
         return self.create_subscription(
             given.kind, given.topic, take, raw=is_raw, **overridable(given.qos)
@@ -411,7 +411,7 @@ class RobotNode(LifecycleNode):
 
     def _reading(self, given: Input) -> Callable[[bytes], None]:
         """Return a callback that reads the bytes of a message and hands it on."""
-        reader = InputReader(given.kind)
+        reader = input_reader(given.kind)
 
         def take(data: bytes) -> None:
             try:

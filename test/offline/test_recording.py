@@ -16,8 +16,9 @@ from geolin_ros.cli import main
 from geolin_ros.errors import RecordingError, UnknownNameError
 from geolin_ros.offline import bag_writer
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, known_types
+from geolin_ros.offline.message_types import IMU, JOINT_STATE, ODOMETRY, known_types
 from geolin_ros.offline.recording import Recording, runs
+from geolin_ros.stream.inputs.serialized import VIEWS
 
 INPUTS = ('odom', 'joint_states')
 
@@ -48,6 +49,29 @@ def test_messages__are_those_that_were_written(expected, samples):
         assert odom == ('odom', sample.stamp, sample.stamp, sample.state.H[:3, 3].tolist())
         numbers = np.concatenate((sample.state.s, sample.state.r, sample.tau)).tolist()
         assert joints == ('joint_states', sample.stamp, sample.stamp, numbers)
+
+
+@pytest.mark.parametrize('kind', VIEWS)
+def test_numbers_read_from_bytes__are_those_of_rosbags(kind, samples, robot, tmp_path):
+    """Of messages with one head, with others and the first again."""
+    messages = Messages(robot[0])
+    make = {ODOMETRY: messages.odometry, JOINT_STATE: messages.joint_state, IMU: messages.imu}
+    written = [make[kind](sample) for sample in [*samples[:9], samples[0]]]
+    for message in written[4:9]:
+        message.header.frame_id = 'odom_ö'
+    with BagWriter(tmp_path / 'bag') as bag:
+        bag.add_topic('/topic', kind)
+        for time, message in enumerate(written):
+            bag.write('/topic', time, message)
+    with Recording([tmp_path / 'bag']) as recording:
+        found = list(recording.of_topic('/topic'))
+    assert sum(isinstance(message, tuple) for message in found) == len(written) - 3
+    for one, other in zip(found, written, strict=True):
+        assert bytes(serialized(one, kind)) == bytes(serialized(other, kind))
+
+
+def serialized(message, kind):
+    return known_types().serialize_cdr(message, kind)
 
 
 @pytest.mark.parametrize(

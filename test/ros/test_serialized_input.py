@@ -10,8 +10,8 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from geolin_ros.ros.message_layout import Layout
-from geolin_ros.ros.serialized_input import VIEWS, InputReader
+from geolin_ros.ros.serialized_input import NAMES, field_types, input_reader
+from geolin_ros.stream.inputs.message_layout import Layout
 
 MESSAGES = 5000
 SPECIAL = (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)
@@ -63,9 +63,9 @@ def assert_same(message, view):
             assert expected == found, name
 
 
-@pytest.mark.parametrize('kind', VIEWS)
+@pytest.mark.parametrize('kind', NAMES)
 def test_view__has_what_rclpy_reads(kind):
-    rng, reader, views = np.random.default_rng(0), InputReader(kind), 0
+    rng, reader, views = np.random.default_rng(0), input_reader(kind), 0
     message = kind()
     for _ in range(MESSAGES):
         if rng.random() < 0.1:
@@ -80,13 +80,13 @@ def test_view__has_what_rclpy_reads(kind):
 
 def sent(message):
     """Return the bytes as they arrive: rclpy serializes into more room than is needed."""
-    return serialize_message(message)[: Layout(message).size]
+    return serialize_message(message)[: Layout(message, field_types).size]
 
 
 def test_bytes_that_mean_nothing__may_differ():
     """Senders leave between names what was there."""
     data = bytearray(sent(JointState(name=['abc', 'b'], position=[1.0, 2.0])))
-    reader = InputReader(JointState)
+    reader = input_reader(JointState)
     reader.read(bytes(data))
     gap = data.index(b'b\x00') + 2  # its length counts the zero
     data[gap] ^= 0xFF
@@ -95,9 +95,9 @@ def test_bytes_that_mean_nothing__may_differ():
     assert_same(deserialize_message(bytes(data), JointState), view)
 
 
-@pytest.mark.parametrize('kind', VIEWS)
+@pytest.mark.parametrize('kind', NAMES)
 def test_what_is_no_message__is_refused_and_the_next_one_is_read(kind):
-    reader, data = InputReader(kind), sent(kind())
+    reader, data = input_reader(kind), sent(kind())
     for _ in range(2):
         for nothing in (b'', data[:3], data[:20]):
             with pytest.raises(RuntimeError):

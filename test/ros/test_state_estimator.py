@@ -20,7 +20,7 @@ from support.ros_graph import RELIABLE, START, Process
 from geolin_msgs.msg import ContactStates
 from geolin_ros import TreeModel, robots
 from geolin_ros.ros.imu_queue import ImuQueue
-from geolin_ros.ros.serialized_input import InputReader
+from geolin_ros.ros.serialized_input import input_reader
 from geolin_ros.stream.base_stream import START_SAMPLES, BaseStream
 from geolin_ros.stream.parameters.base_state import base_settings
 from geolin_ros.stream.parameters.file import default_values
@@ -135,7 +135,7 @@ def test_samples_that_wait__are_used_as_those_that_are_taken_one_by_one(graph):
     one, other = (BaseStream(model, base_settings(values, model.base_link)) for _ in range(2))
     for stream in (one, other):
         stream.on_drop = lambda drop: None
-    reader, sent = InputReader(Imu), samples_of(np.random.default_rng(0), 700)
+    reader, sent = input_reader(Imu), samples_of(np.random.default_rng(0), 700)
     kept = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
     node, slow = rclpy.create_node('taker', context=graph.node.context), []
 

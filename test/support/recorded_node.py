@@ -14,7 +14,7 @@ from rclpy.serialization import serialize_message
 
 from geolin_ros.ros.linearizer import LinearizerNode
 from geolin_ros.ros.robot_node import run
-from geolin_ros.ros.serialized_input import VIEWS
+from geolin_ros.ros.serialized_input import NAMES
 
 NOTES = 'taken.txt'
 MATCHED = 'matched'
@@ -41,7 +41,7 @@ class RecordedNode(LinearizerNode):
         super().take(topic, message)
 
     def _open(self, given):
-        if given.kind not in VIEWS:
+        if given.kind not in NAMES:
             take = self._noted(given.topic, given.take, serialize_message)
             given = given._replace(take=take)
         return super()._open(given)

@@ -3,6 +3,7 @@
 """Where the numbers of a message lie in its serialized bytes."""
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'
@@ -11,6 +12,9 @@ SIZES = {f'{sign}int{8 * size}': size for sign in ('', 'u') for size in (1, 2, 4
 SIZES |= {'boolean': 1, 'float': 4, 'double': 8}
 """Bytes of the numbers of rosidl."""
 _FIXED, _SEQUENCE = re.compile(r'(\w+)\[\d+\]'), re.compile(r'sequence<(.+)>')
+
+FieldTypes = Callable[[Any], Mapping[str, str]]
+"""Returns the type of each field of a message, as rosidl names it: ``'sequence<double>'``."""
 
 
 class Layout:
@@ -30,14 +34,15 @@ class Layout:
         Bytes of the whole.
     """
 
-    def __init__(self, message: Any) -> None:
+    def __init__(self, message: Any, field_types: FieldTypes) -> None:
+        self._field_types = field_types
         self.at: dict[str, int] = {}
         self.fixed = [slice(0, len(LITTLE_ENDIAN))]
         self.size = len(LITTLE_ENDIAN)
         self._place_fields('', message)
 
     def _place_fields(self, path: str, message: Any) -> None:
-        for name, kind in message.get_fields_and_field_types().items():
+        for name, kind in self._field_types(message).items():
             self._place(path + name, kind, getattr(message, name))
 
     def _place(self, name: str, kind: str, value: Any) -> None:
