@@ -16,7 +16,6 @@ pytest.importorskip('mujoco')
 from geolin_demos.balance.robot import parse
 from geolin_demos.balance.robots import FEET, node_parameters, overlay, simulator_of
 
-from geolin_ros.control.regulator import RegulatorSettings
 from geolin_ros.ros.bringup import NODES
 from geolin_ros.stream.parameters.linearizer import TABLE
 from geolin_ros.stream.parameters.lqr import LQR_TABLE, supports_of
@@ -68,14 +67,3 @@ def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
     found = {support.frame: support.kind for support in supports_of(values['lqr_node'])}
     assert found == {frame: support.kind for frame, support in simulator.feet.items()}
     assert json.loads(overlay(0.01))['joints']['*']['rotor_inertia'] == 0.01
-
-
-def test_anchor__is_on_wherever_nobody_says_otherwise(tmp_path):
-    options = argparse.Namespace(
-        robot='quadruped', feet=FEET['quadruped'], armature=0.01, effort_limit=None, friction=0.8
-    )
-    given = node_parameters(simulator_of(options)[0], 'quadruped', tmp_path, realtime=False)
-    assert 'anchor' not in given['lqr_node']
-    assert {row.name: row.default for row in LQR_TABLE}['anchor'] is True
-    assert RegulatorSettings().anchor is True
-    assert '    anchor: true\n' in (FILE.parents[2] / 'config/lqr.yaml').read_text()

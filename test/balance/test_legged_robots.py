@@ -62,14 +62,6 @@ def joined(rows):
     return [(', '.join(alike), *found) for found, alike in robots.items()]
 
 
-def test_counts__are_those_of_the_evidence():
-    assert len(LEGGED) == len({robot.path for robot in LEGGED}) == 31
-    assert sum(bool(robot.refused) for robot in LEGGED) == 5
-    assert sum(len(robot.stands) for robot in LEGGED) == 50
-    assert sum(len(robot.falls) for robot in LEGGED) == 6
-    assert sum(len(robot.infeasible) for robot in LEGGED) == 7
-
-
 @pytest.mark.parametrize('robot', LEGGED, ids=lambda robot: robot.name)
 def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
     given = argparse.Namespace(

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quality of service, namespaces and remapped names."""
 
-import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from support.ros_graph import RELIABLE
@@ -10,10 +9,6 @@ from support.ros_graph import RELIABLE
 from geolin_ros import TreeModel, robots
 
 QUADRUPED = str(robots.path('quadruped'))
-
-
-def test_reliable_publishers__are_heard(new_client, quadruped):
-    new_client(quadruped, inputs=RELIABLE).serve()
 
 
 def test_qos_overrides__are_followed_and_a_mismatch_is_said(client):
@@ -52,9 +47,9 @@ def test_unknown_qos_override__ends_the_process_with_the_reason(client):
     assert 'Unexpected QoS override' in client.process.log.splitlines()[-1]
 
 
-def test_two_robots__do_not_hear_each_other(new_client, quadruped):
+def test_two_robots__are_heard_and_do_not_hear_each_other(new_client, quadruped):
     humanoid = TreeModel.from_urdf(robots.path('humanoid'))
-    clients = [new_client(model) for model in (quadruped, humanoid)]
+    clients = [new_client(quadruped, inputs=RELIABLE), new_client(humanoid)]
     for client in clients:
         client.describe(robots.path(client.model.name).read_text())
         client.serve()
@@ -66,10 +61,9 @@ def test_two_robots__do_not_hear_each_other(new_client, quadruped):
         assert values['robot'] == client.model.name
 
 
-@pytest.mark.parametrize('remapped', ['joint_states:=/elsewhere/joint_states'])
-def test_topics__can_be_remapped(client, remapped):
-    topic = remapped.partition(':=')[2]
-    client.start('-r', remapped, robot_description_file=QUADRUPED)
+def test_topics__can_be_remapped(client):
+    topic = f'/elsewhere{client.namespace}/joint_states'
+    client.start('-r', f'joint_states:={topic}', robot_description_file=QUADRUPED)
     client.wait_for(lambda: client.graph.node.count_subscribers(topic), 120.0)
     assert client.graph.node.count_subscribers(client.topic('joint_states')) == 0
 

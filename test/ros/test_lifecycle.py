@@ -44,11 +44,18 @@ def test_node__is_driven_by_a_lifecycle_manager(client):
     client.wait_for(lambda: client.graph.node.count_publishers(outputs) == 0)
 
 
-def test_parameters_set_before_configuring__hold(client):
+def test_parameters_set_before_configuring__are_checked_and_hold(client):
+    """On the robot of the parameters, also once it has been served."""
     client.start(autostart=False)
     client.wait_for(lambda: client.state() == 'unconfigured')
     text = robots.path('quadruped').read_text()
     assert client.set_parameters(robot_description=text, reference='frozen') == (True, '')
+    for _ in range(2):
+        accepted, reason = client.set_parameters(contacts=['FL_sole point'])
+        assert not accepted
+        assert "'FL_sole'" in reason
+        assert client.change_state('configure')
+        assert client.change_state('cleanup')
     assert client.change_state('configure')
     assert client.change_state('activate')
     client.wait_until_active()

@@ -7,7 +7,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 
 from geolin_msgs.srv import Linearize
-from geolin_ros import Linearizer, State, TreeModel, robots
+from geolin_ros import Linearizer, State, TreeModel
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -113,20 +113,6 @@ def test_diagnostics__tell_rates_latencies_and_the_model(robot):
     assert float(age) > 1e6
     assert 'set use_sim_time' in clock
     assert 'age of the newest odometry [s]' in values
-
-
-def test_ages__are_unknown_until_a_clock_that_is_waited_for_comes(new_client, quadruped):
-    client = new_client(quadruped)
-    client.start(use_sim_time=True, robot_description_file=str(robots.path('quadruped')))
-    client.wait_until_active()
-    client.wait_until_serving()
-    client.ask()
-    _, _, values = client.next_diagnostics()
-    unknown = 'unknown: use_sim_time is set, but nothing came on /clock yet'
-    ages = {key: value for key, value in values.items() if key.startswith('age of the newest')}
-    assert set(ages.values()) == {unknown}
-    assert len(ages) == 2
-    client.process.stop()
 
 
 DRONE = """<robot name="drone"><link name="hull"><inertial>

@@ -7,8 +7,6 @@ from support.built_messages import INSTALLED, TF2
 from support.messages import SECOND
 from support.ros_graph import set_and_wait
 
-from geolin_ros import robots
-
 
 def test_transforms__without_their_messages_are_refused(robot):
     accepted, reason = robot.set_parameters(base_source='tf')
@@ -19,16 +17,14 @@ def test_transforms__without_their_messages_are_refused(robot):
         assert 'base_source is tf, which needs the package tf2_msgs' in reason
 
 
-def test_clock_that_jumps_back__starts_the_pairing_anew(graph, client):
+def test_clock__is_waited_for_and_starts_the_pairing_anew_when_it_jumps_back(graph, client):
     """By half a second: too little to be seen from stamps alone."""
-    clock = graph.node.create_publisher(Clock, client.topic('clock'), 10)
-    client.start(
-        *('-r', f'/clock:={client.topic("clock")}'),
-        robot_description_file=str(robots.path('quadruped')),
-        use_sim_time=True,
-    )
-    client.wait_until_active()
-    client.wait_until_serving()
+    client.serve(use_sim_time=True)
+    _, _, values = client.next_diagnostics()
+    unknown = 'unknown: use_sim_time is set, but nothing came on /clock yet'
+    ages = [value for key, value in values.items() if key.startswith('age of the newest')]
+    assert ages == [unknown] * 2
+    clock = graph.node.create_publisher(Clock, '/clock', 10)
     client.wait_for(clock.get_subscription_count)
 
     def set_clock():
@@ -41,10 +37,10 @@ def test_clock_that_jumps_back__starts_the_pairing_anew(graph, client):
         _, _, values = client.next_diagnostics()
         return abs(float(values['age of the newest joint state [s]'])) < 10.0
 
-    client.shake_hands()
     client.new_drops()
     client.wait_for(has_heard_it)
     client.time -= SECOND // 2
     client.wait_for(lambda: (set_clock(), 'clock jumped by -0.' in client.process.log)[1])
     assert client.ask().header.stamp.nanosec == client.time % SECOND
     assert client.new_drops() == {}
+    graph.node.destroy_publisher(clock)

@@ -7,12 +7,9 @@ import math
 import time
 
 import pytest
-from support.close import assert_close
 from support.ros_graph import set_and_wait
 
-from geolin_ros import Linearizer
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 
@@ -30,19 +27,6 @@ def changed(robot):
             set_and_wait(robot, defaults)
 
     return change
-
-
-def test_gravity__changes_accelerations_and_hash(robot, changed):
-    before = robot.ask()
-    with changed(gravity=[0.0, 0.0, -1.62]):
-        message = robot.ask()
-    received = read_linearization(message)
-    on_the_moon = robot.model.with_gravity((0.0, 0.0, -1.62))
-    assert received.gravity[2] == -1.62
-    assert received.model_hash == on_the_moon.hash != before.model_hash
-    expected = Linearizer(on_the_moon)(received.state, received.tau)
-    assert_close(received.nu_dot, expected.nu_dot, 1e-12)
-    assert robot.ask().model_hash == before.model_hash
 
 
 def test_efforts_of_a_topic__are_waited_for_and_kept_when_parameters_change(robot, changed):
@@ -81,37 +65,6 @@ def test_timer__takes_the_newest_joint_state(robot, changed):
     assert answered[-1]
     assert sum(answered) <= ticks
     robot.ask()
-
-
-@pytest.mark.parametrize(
-    ('name', 'value', 'says'),
-    [
-        ('torque_source', 'motors', "torque_source is 'motors', expected one of 'effort'"),
-        ('method', 'rk45', "method is 'rk45', expected one of 'midpoint', 'euler'"),
-        ('max_skew', -1.0, 'max_skew'),
-        ('dt', 0.0, 'dt'),
-        ('gravity', [0.0, -9.81], 'gravity has 2 numbers, expected 3'),
-        ('gravity', [0.0, 0.0, float('nan')], 'gravity is [0.0, 0.0, nan], expected finite'),
-        ('autostart', False, 'autostart'),
-        ('robot_description_file', '/etc/passwd', 'robot_description_file'),
-        ('overlay_file', '/etc/passwd', 'overlay_file'),
-        ('certificate__folder', '/etc', 'certificate.folder'),
-        ('max_rate', 'fast', 'type'),
-    ],
-)
-def test_bad_value__is_refused_with_the_reason(robot, name, value, says):
-    hash_before = robot.ask().model_hash
-    successful, reason = robot.set_parameters(**{name: value})
-    assert not successful
-    assert says in reason
-    assert robot.ask().model_hash == hash_before
-
-
-def test_values_set_together__are_all_refused_for_one_bad_one(robot):
-    successful, reason = robot.set_parameters(reference='frozen', form='step')
-    assert not successful
-    assert 'form' in reason
-    assert robot.ask().reference == 1
 
 
 def test_misspelled_parameters__are_said_with_what_was_meant(client, tmp_path):

@@ -551,10 +551,6 @@ class Client:
 
     # ---- services
 
-    def is_reachable(self):
-        """Whether the node is on the graph, with its lifecycle services."""
-        return self._services[GetState].service_is_ready()
-
     def call(self, kind, request, **patience):
         """Call a service of the node and return the response; see `Graph.call`."""
         asked = self._services[kind]
