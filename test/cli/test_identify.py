@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``geolin identify`` on bags of an arm, and of a body that floats."""
 
-import contextlib
 import functools
 import json
 import re
@@ -17,7 +16,8 @@ from geolin_ros.cli import main
 pytest.importorskip('rosbags')
 pytest.importorskip('scipy')
 
-from geolin_ros.offline.bag_writer import BagWriter
+from support.bags import Messages, Sample, write_bag
+
 from geolin_ros.offline.message_types import empty_message, known_types
 
 ARM = """<robot name="arm"><link name="base"/>
@@ -25,7 +25,6 @@ ARM = """<robot name="arm"><link name="base"/>
     <inertia ixx="0.03" iyy="0.03" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="shoulder" type="continuous"><parent link="base"/><child link="lower"/>
     <axis xyz="0 1 0"/></joint></robot>"""
-JOINT_STATE = 'sensor_msgs/msg/JointState'
 
 
 def swung(t, amplitude, second):
@@ -40,24 +39,19 @@ def swung(t, amplitude, second):
 
 def write(path, names=('shoulder',), amplitude=1.0, late=0.0, second=0.0, rates=1.0):
     """Write joint states of an arm with 3 kg, efforts ``late`` and with noise."""
-    types, rng = known_types().types, np.random.default_rng(1)
+    rng, entries = np.random.default_rng(1), []
     truth = TreeModel.from_urdf(ARM.format(mass=3.0), base='fixed')
-    with BagWriter(path, 'sqlite3') as bag:
-        bag.add_topic('/joint_states', JOINT_STATE)
-        for k in range(800):
-            t = 0.01 * k
-            s, r, _ = swung(t, amplitude, second)
-            past, rate, acceleration = swung(t - late, amplitude, second)
-            state = truth.state(np.eye(4), [past], np.zeros(6), [rate])
-            tau = inverse_dynamics(truth, state, [acceleration])[0] + 0.05 * rng.normal()
-            stamp = types['builtin_interfaces/msg/Time'](k // 100, k % 100 * 10_000_000)
-            message = types[JOINT_STATE](
-                types['std_msgs/msg/Header'](stamp, ''),
-                list(names),
-                *(np.array([value]) for value in (s, rates * r, tau)),
-            )
-            bag.write('/joint_states', k * 10_000_000, message)
-    return str(path)
+    for k in range(800):
+        stamp, t = k * 10_000_000, 0.01 * k
+        (s, r, _), past = swung(t, amplitude, second), swung(t - late, amplitude, second)
+        then = truth.state(np.eye(4), [past[0]], np.zeros(6), [past[1]])
+        tau = inverse_dynamics(truth, then, [past[2]]) + 0.05 * rng.normal()
+        message = Messages(truth).joint_state(
+            Sample(stamp, then, tau), name=list(names), position=np.array([s]),
+            velocity=np.array([rates * r]),
+        )  # fmt: skip
+        entries.append(('joint_states', stamp, message))
+    return str(write_bag(path, entries, storage='sqlite3'))
 
 
 @pytest.fixture(scope='module')
@@ -298,19 +292,17 @@ BOX = """<robot name="box"><link name="body"><inertial><mass value="{mass}"/>
     <inertia ixx="0.03" iyy="0.03" izz="0.004" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="shoulder" type="continuous"><parent link="body"/><child link="arm"/>
     <origin xyz="0 0 0.1"/><axis xyz="0 1 0"/></joint></robot>"""
-WRENCH = 'geometry_msgs/msg/WrenchStamped'
-ODOMETRY = 'nav_msgs/msg/Odometry'
 
 
 def swayed(t):
-    """Return pose, body twist, joint position and rate at a time."""
+    """Return pose, joint position, body twist and joint rate at a time."""
     yaw, p = 0.6 * np.sin(2.0 * t), np.array([np.sin(3.0 * t), np.cos(2.2 * t), np.sin(4.1 * t)])
     v = np.array([3.0 * np.cos(3.0 * t), -2.2 * np.sin(2.2 * t), 4.1 * np.cos(4.1 * t)])
     H, c, s = np.eye(4), np.cos(yaw), np.sin(yaw)
     H[:3, :3], H[:3, 3] = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]], 0.2 * p
     turning = [0.0, 0.0, 1.2 * np.cos(2.0 * t)]
     twist = np.concatenate((0.2 * H[:3, :3].T @ v, turning))
-    return H, twist, [np.sin(5.0 * t)], [5.0 * np.cos(5.0 * t)]
+    return H, [np.sin(5.0 * t)], twist, [5.0 * np.cos(5.0 * t)]
 
 
 def write_floating(path, apart=None):
@@ -318,45 +310,26 @@ def write_floating(path, apart=None):
 
     Odometry goes into a bag of its own if there is a path for it.
     """
-    rng, step = np.random.default_rng(2), 1e-5
+    rng, step, entries, of_base = np.random.default_rng(2), 1e-5, [], []
     truth = TreeModel.from_urdf(BOX.format(mass=6.0))
-    with contextlib.ExitStack() as stack:
-        bag = stack.enter_context(BagWriter(path, 'sqlite3'))
-        of_base = bag if apart is None else stack.enter_context(BagWriter(apart, 'sqlite3'))
-        of_base.add_topic('/odom', ODOMETRY)
-        for topic, kind in (('/w', WRENCH), ('/joint_states', JOINT_STATE)):
-            bag.add_topic(topic, kind)
-        for k in range(700):
-            t = 0.01 * k
-            H, v, s, r = swayed(t)
-            later, earlier = swayed(t + step), swayed(t - step)
-            rates = [np.subtract(b, a) / (2 * step) for a, b in zip(earlier, later, strict=True)]
-            acceleration = np.concatenate((rates[1], rates[3]))
-            wrench = inverse_dynamics(truth, truth.state(H, s, v, r), acceleration)[:6]
-            wrench += rng.normal(size=6) * 0.2
-            joints, odometry, force = map(empty_message, (JOINT_STATE, ODOMETRY, WRENCH))
-            for message, frame in ((joints, ''), (odometry, 'world'), (force, 'body')):
-                message.header.frame_id = frame
-                message.header.stamp.sec = k // 100
-                message.header.stamp.nanosec = k % 100 * 10_000_000
-            joints.name, joints.position, joints.velocity = ['shoulder'], np.array(s), np.array(r)
-            odometry.child_frame_id = 'body'
-            pose, twist = odometry.pose.pose, odometry.twist.twist
-            pose.orientation.z, pose.orientation.w = H[1, 0], 1.0 + H[0, 0]
-            size = np.hypot(pose.orientation.z, pose.orientation.w)
-            pose.orientation.z, pose.orientation.w = H[1, 0] / size, (1.0 + H[0, 0]) / size
-            for place, values in (
-                (pose.position, H[:3, 3]),
-                (twist.linear, v[:3]),
-                (twist.angular, v[3:]),
-                (force.wrench.force, wrench[:3]),
-                (force.wrench.torque, wrench[3:]),
-            ):
-                place.x, place.y, place.z = map(float, values)
-            of_base.write('/odom', k * 10_000_000, odometry)
-            for topic, message in (('/w', force), ('/joint_states', joints)):
-                bag.write(topic, k * 10_000_000, message)
-    return str(path)
+    make = Messages(truth)
+    for k in range(700):
+        stamp, t = k * 10_000_000, 0.01 * k
+        state, later, earlier = truth.state(*swayed(t)), swayed(t + step), swayed(t - step)
+        rates = [np.subtract(b, a) / (2 * step) for a, b in zip(earlier, later, strict=True)]
+        acceleration = np.concatenate((rates[2], rates[3]))
+        wrench = inverse_dynamics(truth, state, acceleration)[:6] + 0.2 * rng.normal(size=6)
+        force = empty_message('geometry_msgs/msg/WrenchStamped')
+        force.header = make.header(stamp, 'body')
+        for place, values in ((force.wrench.force, wrench[:3]), (force.wrench.torque, wrench[3:])):
+            place.x, place.y, place.z = map(float, values)
+        sample = Sample(stamp, state, np.zeros(0))
+        of_base.append(('odom', stamp, make.odometry(sample)))
+        entries += [('w', stamp, force), ('joint_states', stamp, make.joint_state(sample))]
+    if apart:
+        write_bag(apart, of_base, storage='sqlite3')
+    together = entries if apart else sorted(entries + of_base, key=lambda entry: entry[1])
+    return str(write_bag(path, together, storage='sqlite3'))
 
 
 FLOATING = ['-p', 'base:=floating', '-p', 'torque_source:=zero']
