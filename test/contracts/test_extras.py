@@ -156,10 +156,13 @@ def asked_for() -> list[tuple[str, str, Path]]:
     return found
 
 
-def test_what_is_asked_for__is_in_the_extra_that_is_named():
-    lines = distribution('geolin-ros').requires or []
-    calls = asked_for()
-    assert {'control', 'estimation', 'offline', 'plot'} <= {extra for _, extra, _ in calls}
-    for package, extra, file in calls:
-        in_extra = {name_of(line) for line in lines if f'extra == "{extra}"' in line}
-        assert package in in_extra, f'{file}: {package} is not in the extra {extra!r}'
+def test_what_is_asked_for__is_in_the_extra_that_is_named_and_in_that_of_the_tools():
+    lines, asked = distribution('geolin-ros').requires or [], asked_for()
+
+    def in_extra(extra):
+        return {name_of(line) for line in lines if f'extra == "{extra}"' in line}
+
+    assert {'control', 'estimation', 'offline', 'plot', 'view'} <= {extra for _, extra, _ in asked}
+    for package, extra, file in asked:
+        assert package in in_extra(extra), f'{file}: {package} is not in the extra {extra!r}'
+        assert 'geolin_tools' not in file.parts or in_extra(extra) <= in_extra('tools'), extra

@@ -3,7 +3,6 @@
 """What package.xml, setup.py and the code say of each other."""
 
 import ast
-import importlib
 import re
 import subprocess
 import sys
@@ -113,20 +112,6 @@ def test_imports_of_the_offline_part__are_in_its_extra() -> None:
     elsewhere = imported(*(f'geolin_ros/{file.name}/**/*.py' for file in others if file.is_dir()))
     assert elsewhere & OF_OFFLINE == {'xacro'}
     assert imported('geolin_ros/offline/*.py') & OF_OFFLINE
-
-
-def test_extra_of_the_tools__holds_those_that_they_ask_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(ROOT)
-    importlib.import_module('setuptools')  # brings distutils, since Python 3.12
-    core = importlib.import_module('distutils.core')
-    extras = core.run_setup('setup.py', stop_after='init').extras_require
-    text = '\n'.join(file.read_text() for file in ROOT.glob('geolin_tools/geolin_tools/**/*.py'))
-    asked = set(re.findall(r"extra='(\w+)'", text))
-    assert {'plot', 'view'} <= asked
-    for extra in asked:
-        assert set(extras[extra]) <= set(extras['tools']), extra
 
 
 def test_requirements__are_pinned() -> None:

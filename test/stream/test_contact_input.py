@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which contacts hold: configured, from a topic, or by forces with hysteresis."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.messages import SECOND, contact_state, header, vector
+from support.messages import SECOND, contact_state, wrench_stamped
+from support.messages import contact_states as states
 from support.taking import dropped
 
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -21,13 +20,8 @@ T0, MS = 50 * SECOND, 1_000_000
 FEET = ('FL_foot', 'FR_foot')
 
 
-def states(stamp, *contacts):
-    return SimpleNamespace(header=header(stamp), contacts=list(contacts))
-
-
 def force(stamp, values):
-    wrench = SimpleNamespace(force=vector(values), torque=vector((0, 0, 0)))
-    return SimpleNamespace(header=header(stamp), wrench=wrench)
+    return wrench_stamped(stamp, (*values, 0.0, 0.0, 0.0))
 
 
 def active(contacts):

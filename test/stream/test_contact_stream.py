@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint states, odometry and contacts in; linearizations that obey the contacts out."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from support.close import assert_close
@@ -11,12 +9,12 @@ from support.messages import (
     SECOND,
     contact_state,
     empty_contact_state,
-    header,
     joint_state,
     linearization_summary,
     linearized_dynamics,
     odometry,
 )
+from support.messages import contact_states as states
 from support.pinocchio_oracle import PinocchioOracle
 from support.taking import Source, dropped, take
 
@@ -48,10 +46,6 @@ HELD = ContactSettings(contacts=tuple(Contact(foot) for foot in FEET))
 def feed(stream, stamp):
     """Return the answer at a random state, always the same."""
     return Source(stream.model).feed(stream, stamp)
-
-
-def states(stamp, *contacts):
-    return SimpleNamespace(header=header(stamp), contacts=list(contacts))
 
 
 @pytest.mark.parametrize('representation', ['body', 'mixed'])

@@ -11,6 +11,7 @@ import pytest
 from support.messages import (
     SECOND,
     contact_state,
+    contact_states,
     empty_contact_state,
     header,
     joint_state,
@@ -86,9 +87,7 @@ class Robot:
 
     def feel(self, *frames):
         """Say what it stands on."""
-        message = SimpleNamespace(
-            header=header(self.stamp), contacts=[contact_state(frame) for frame in frames]
-        )
+        message = contact_states(self.stamp, *map(contact_state, frames))
         take(self.stream, 'contact_states', message)
 
     def drops(self, cause):

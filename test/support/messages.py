@@ -150,6 +150,11 @@ def contact_state(
     )
 
 
+def contact_states(nanoseconds, *contacts):
+    """Return a geolin_msgs/ContactStates."""
+    return SimpleNamespace(header=header(nanoseconds), contacts=list(contacts))
+
+
 def contact_dynamics():
     """Return an empty geolin_msgs/ContactDynamics."""
     matrices = ('wrenches_by_state', 'wrenches_by_effort', 'admissible_basis')
