@@ -24,7 +24,7 @@ _FROM_ZERO = ('damping', 'friction', 'rotor_inertia')
 def check_values(description: Description) -> None:
     """Raise `ModelError` for masses, placements, axes and coefficients that none can have."""
     found = [
-        *_refusals(_check_link, description.links),
+        *_refusals(check_link, description.links),
         *_refusals(_check_joint, description.joints),
     ]
     raise_errors(description.source, found, ModelError)
@@ -38,7 +38,8 @@ def _refusals(check: Callable[[T], None], elements: Iterable[T]) -> Iterator[Fin
             yield refused.finding
 
 
-def _check_link(link: Link) -> None:
+def check_link(link: Link) -> None:
+    """Raise `Refused` for an inertia that no body can have."""
     where, inertia = f'link {link.name!r}', np.asarray(link.inertia, dtype=np.float64)
     if inertia.shape != (6, 6) or not np.all(np.isfinite(inertia)):
         raise Refused(

@@ -22,6 +22,8 @@ from geolin_ros.description import (
     Refused,
     tree_findings,
 )
+from geolin_ros.description.values import check_link
+from geolin_ros.errors import GeolinError
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 from geolin_ros.urdf.safe_xml import URDF_KINDS
@@ -34,7 +36,6 @@ MAX_LINKS = 10_000
 
 _MOVING_ALONG_AXIS = ('revolute', 'continuous', 'prismatic', 'planar')
 _BOUNDED_RANGE = ('revolute', 'prismatic')
-_ORTHONORMALITY_TOLERANCE = 1e-6
 
 
 def describe(parsed: Any, source: str, found: list[Finding]) -> Description:
@@ -143,11 +144,13 @@ class _Reader:
                 Finding('error', where, f'<inertial> has no <{lacks}>', f'add <{what}/>')
             )
             return Link(name)
-        mass = self._try(1.0, _mass, inertial.mass, where)
+        mass = self._try(1.0, _number, inertial.mass, where, 'mass')
         pose = self._try(np.eye(4), _pose, inertial.origin, where, 'inertial origin')
         rotation = pose[:3, :3]
         rotational = self._try(np.eye(3), _inertia, inertial.inertia, where)
-        return Link.from_mass(name, mass, pose[:3, 3], rotation @ rotational @ rotation.T)
+        found = Link.from_mass(name, mass, pose[:3, 3], rotation @ rotational @ rotation.T)
+        self._try(None, check_link, found)
+        return found
 
     def joint(self, joint: Any) -> Joint | None:
         name = self.name(joint.name, 'joint', '')
@@ -228,13 +231,6 @@ class _Reader:
         )
 
 
-def _mass(value: Any, where: str) -> float:
-    mass = _number(value, where, 'mass')
-    if mass < 0.0:
-        raise Refused(where, f'mass is {mass!r} kg, expected >= 0', 'correct <mass value>')
-    return mass
-
-
 def _axis(axis: Any, kind: str, where: str) -> Array:
     if axis is None or kind not in _MOVING_ALONG_AXIS:
         return np.array([1.0, 0.0, 0.0])
@@ -269,26 +265,14 @@ def _pose(origin: Any, where: str, what: str) -> Array:
     if origin is None:
         return np.eye(4)
     if not hasattr(origin, 'xyz'):
-        return _matrix_pose(origin, where, what)
+        try:
+            return se3.check_pose(_array(origin, (4, 4), where, what), what)
+        except GeolinError as error:
+            raise Refused(where, *str(error).partition('; ')[::2]) from error
     pose = np.eye(4)
     rpy = (0, 0, 0) if origin.rpy is None else origin.rpy
     pose[:3, :3] = se3.rotation_from_rpy(_array(rpy, (3,), where, what))
     pose[:3, 3] = _array((0, 0, 0) if origin.xyz is None else origin.xyz, (3,), where, what)
-    return pose
-
-
-def _matrix_pose(origin: Any, where: str, what: str) -> Array:
-    pose = _array(origin, (4, 4), where, what)
-    rotation = pose[:3, :3]
-    error = float(np.abs(rotation @ rotation.T - np.eye(3)).max())
-    proper = error <= _ORTHONORMALITY_TOLERANCE and np.linalg.det(rotation) > 0.0
-    if not proper or pose[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        raise Refused(
-            where,
-            f'{what} is not a pose (rotation off by {error:.1e}, last row {pose[3].tolist()}), '
-            'expected [R p; 0 0 0 1] with R a rotation',
-            'normalise it',
-        )
     return pose
 
 
@@ -299,12 +283,7 @@ def _inertia(inertia: Any, where: str) -> Array:
             [inertia.ixy, inertia.iyy, inertia.iyz],
             [inertia.ixz, inertia.iyz, inertia.izz],
         ]
-    matrix = _array(inertia, (3, 3), where, 'inertia')
-    if not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
-        raise Refused(
-            where, f'inertia {matrix.tolist()} is not symmetric', 'make it equal to its transpose'
-        )
-    return matrix
+    return _array(inertia, (3, 3), where, 'inertia')
 
 
 def _name(value: Any, where: str) -> str:

@@ -23,6 +23,12 @@ from geolin_ros.typing import Array
 
 KINDS = *('friction',) * 4, 'pulling', *('centre of pressure',) * 4, *('twist',) * 2
 """Of the rows of a sole; the first five are those of a point."""
+LEAST = 0.03
+"""f_min, as a share of the weight."""
+EDGE = 0.85
+"""Share of a sole within which its centre of pressure stays."""
+TWIST = 0.05
+"""nu of the moment about the normal of a sole [m]."""
 
 
 class Rows(NamedTuple):
@@ -42,12 +48,6 @@ class Cones:
         The robot and its feet, in the order of the contacts of its linearizer.
     friction
         mu to plan with, below that of most floors.
-    least
-        f_min, as a share of the weight.
-    edge
-        Share of a sole within which its centre of pressure stays.
-    twist
-        nu of the moment about the normal of a sole [m].
 
     Attributes
     ----------
@@ -56,17 +56,11 @@ class Cones:
     """
 
     def __init__(
-        self,
-        model: TreeModel,
-        supports: Sequence[Support],
-        friction: float = 0.5,
-        least: float = 0.03,
-        edge: float = 0.85,
-        twist: float = 0.05,
+        self, model: TreeModel, supports: Sequence[Support], friction: float = 0.5
     ) -> None:
         self.supports = tuple(supports)
         self._weight = model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
-        self._least, self._maps = least, [_map(s, friction, edge, twist) for s in supports]
+        self._maps = [_map(support, friction) for support in supports]
         self.kinds = tuple(kind for L in self._maps for kind in KINDS[: len(L)])
 
     def __call__(self, plan: LinearizedTrajectory, places: Places) -> Rows:
@@ -102,7 +96,7 @@ class Cones:
             found.C[:, rows] = L @ f_z / self._weight
             found.D[:, rows] = L @ f_u / self._weight
             found.e[:, rows] = f @ L.T / self._weight
-            found.e[:, at + 4] += self._least * stands
+            found.e[:, at + 4] += LEAST * stands
             at += len(L)
         return found
 
@@ -114,7 +108,7 @@ def _cross(f: Array) -> Array:
     return found - found.transpose(0, 2, 1)
 
 
-def _map(support: Support, friction: float, edge: float, twist: float) -> Array:
+def _map(support: Support, friction: float) -> Array:
     """Return L of L f <= 0; its fifth row is -f_z."""
     pyramid = [[1, 0, -friction], [-1, 0, -friction], [0, 1, -friction], [0, -1, -friction]]
     L = np.array([*pyramid, [0, 0, -1]], dtype=np.float64)
@@ -122,13 +116,13 @@ def _map(support: Support, friction: float, edge: float, twist: float) -> Array:
         return L
     points = np.asarray(support.points)
     centre = 0.5 * (points.max(axis=0) + points.min(axis=0))
-    upper, lower = (centre + edge * (end(points, axis=0) - centre) for end in (np.max, np.min))
+    upper, lower = (centre + EDGE * (end(points, axis=0) - centre) for end in (np.max, np.min))
     moments = [
         [0, 0, -upper[0], 0, -1, 0],
         [0, 0, lower[0], 0, 1, 0],
         [0, 0, -upper[1], 1, 0, 0],
         [0, 0, lower[1], -1, 0, 0],
-        [0, 0, -twist, 0, 0, 1],
-        [0, 0, -twist, 0, 0, -1],
+        [0, 0, -TWIST, 0, 0, 1],
+        [0, 0, -TWIST, 0, 0, -1],
     ]
     return np.vstack((np.hstack((L, np.zeros((5, 3)))), moments))

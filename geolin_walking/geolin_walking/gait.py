@@ -56,9 +56,9 @@ def trot(fore_left: int = 0, fore_right: int = 1, hind_left: int = 2, hind_right
     return Gait(((fore_left, hind_right), (fore_right, hind_left)), 0.02, 12, 10, 2)
 
 
-def steps(left: int = 0, right: int = 1) -> Gait:
+def steps() -> Gait:
     """Return one foot after the other, 0.33 s in the air, 90 ms on both."""
-    return Gait(((left,), (right,)), 0.03, 14, 11, 27)
+    return Gait(((0,), (1,)), 0.03, 14, 11, 27)
 
 
 @dataclass

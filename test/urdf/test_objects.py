@@ -189,10 +189,10 @@ class TestErrors:
             (lambda r: setattr(r.joints[0], 'axis', [1, 0]), r'axis has shape \(2,\)'),
             (lambda r: setattr(r.joints[0], 'axis', 'x'), "axis is 'x', expected numbers"),
             (lambda r: setattr(r.joints[0], 'origin', np.eye(3)), r'origin has shape \(3, 3\)'),
-            (lambda r: setattr(r.joints[0], 'origin', 2 * np.eye(4)), 'origin is not a pose'),
+            (lambda r: setattr(r.joints[0], 'origin', 2 * np.eye(4)), 'origin has last row'),
             (
                 lambda r: setattr(r.joints[0], 'origin', np.diag([-1.0, 1, 1, 1])),
-                'origin is not a pose',
+                'origin is no pose',
             ),
             (lambda r: setattr(r.joints[0].limit, 'effort', 'big'), "effort limit is 'big'"),
             (lambda r: setattr(r.joints[1].mimic, 'offset', 10**400), 'mimic offset is 1000'),

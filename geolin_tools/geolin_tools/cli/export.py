@@ -5,7 +5,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='LINK=MASS[@x,y,z]',
         help='masses on links [kg]; x,y,z is the position of their centre in the link [m]',
     )
-    parser.add_argument('--quiet', action='store_true', help='no progress bar')
+    parser.add_argument('--quiet', action='store_true', help='do not say what is compiled')
 
 
 def run(options: argparse.Namespace) -> int:
@@ -93,13 +93,11 @@ def run(options: argparse.Namespace) -> int:
         )
     model = _model(options, file)
 
-    def bar(targets: Iterable[Target]) -> Iterable[Target]:
-        shown: Iterable[Target] = targets
-        if not options.quiet and sys.stderr.isatty():
-            from tqdm import tqdm
-
-            shown = tqdm(targets, desc='compiling', unit=' level')
-        return shown
+    def announced(targets: Iterable[Target]) -> Iterator[Target]:
+        for target in targets:
+            if not options.quiet and sys.stderr.isatty():
+                print(f'compiles for {target.name} ...', file=sys.stderr)
+            yield target
 
     name = export(
         model,
@@ -107,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
         name=options.name,
         contacts=read_supports(file, model, options.contacts),
         wrenches=options.wrenches,
-        build=Build(options.target, options.functions, bar, options.casadi, options.ros2),
+        build=Build(options.target, options.functions, announced, options.casadi, options.ros2),
     )
     objects = sorted(options.output.glob('lib/*/*.o'))
     size = sum(path.stat().st_size for path in objects) / 1024
