@@ -28,8 +28,10 @@ def test_example__is_short():
     assert len([line for line in body if line.strip()]) <= 35
 
 
-@pytest.mark.parametrize('name', ['go2', pytest.param('b1', marks=pytest.mark.soak)])
-def test_example__keeps_a_robot_standing_that_is_pushed_three_times(name, tmp_path):
+@pytest.mark.parametrize(
+    ('name', 'pushes'), [('go2', 1), pytest.param('b1', 3, marks=pytest.mark.soak)]
+)
+def test_example__keeps_a_robot_standing_that_is_pushed(name, pushes, tmp_path):
     """Of 15 and 56 kg."""
     rotors = tmp_path / 'rotors.yaml'
     rotors.write_text("joints: {'*': {rotor_inertia: 0.01, gear_ratio: 1.0}}\n")
@@ -41,15 +43,9 @@ def test_example__keeps_a_robot_standing_that_is_pushed_three_times(name, tmp_pa
     }
     given = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
     nodes = [['-m', 'geolin_ros.ros.linearizer', '--ros-args', *given], [str(EXAMPLE)]]
-    robot = [
-        '-m',
-        'geolin_demos.balance.robot',
-        '--robot',
-        str(example_robot(name)),
-        '--feet',
-        FEET,
-    ]
-    robot += ['--cases', '4 feet', '--pushes', '3', '--period', '0.005', '--answers']
+    robot = ['-m', 'geolin_demos.balance.robot', '--robot', str(example_robot(name))]
+    robot += ['--feet', FEET, '--cases', '4 feet', '--pushes', str(pushes)]
+    robot += ['--period', '0.005', '--answers']
     with contextlib.ExitStack() as running:
         domain = running.enter_context(own_domain())
         environment = with_checkout(os.environ | {'ROS_DOMAIN_ID': str(domain)})

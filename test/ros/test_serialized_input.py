@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from geolin_ros.ros.serialized_input import NAMES, field_types, input_reader
 from geolin_ros.stream.inputs.message_layout import Layout
 
-MESSAGES = 5000
+MESSAGES = 2000
 SPECIAL = (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)
 
 

@@ -25,6 +25,7 @@ from support.processes import Program
 PROGRAMS = 'linearizer', 'lqr_node', 'state_estimator', 'torque_estimator'
 READ_LATE = {
     'KMP_DUPLICATE_LIB_OK',  # proxsuite sets it
+    *('MALLOC_TRIM_THRESHOLD_', 'MKL_NUM_THREADS', 'OMP_NUM_THREADS'),  # Dask, for its workers
     'PYTEST_CURRENT_TEST',
     'FASTDDS_DEFAULT_PROFILES_FILE',
     'ROS_AUTOMATIC_DISCOVERY_RANGE',
@@ -34,7 +35,7 @@ READ_LATE = {
     'ROS_SECURITY_KEYSTORE',
     'ROS_SECURITY_STRATEGY',
 }
-"""Variables that no import of a node reads: all others must be those of the nursery."""
+"""Variables that change no import of a node: all others must be those of the nursery."""
 
 SERVER = """
 import sys
