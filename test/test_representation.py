@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.close import assert_blocks_close, assert_close, blocks
 from support.finite_difference import derivative_by_vector
+from support.moving_robots import NAMES, PINOCCHIO
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.states import seen_from
 
@@ -16,13 +17,6 @@ from geolin_ros.linearization.representation import (
     twist_to_body,
 )
 from geolin_ros.spatial import se3
-
-REPRESENTATIONS = ('body', 'inertial', 'mixed')
-PINOCCHIO = {
-    'body': pin.ReferenceFrame.LOCAL,
-    'inertial': pin.ReferenceFrame.WORLD,
-    'mixed': pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
-}
 
 
 class Case:
@@ -68,7 +62,7 @@ def displacement(case, reference, state, representation):
     return z
 
 
-@pytest.mark.parametrize('representation', REPRESENTATIONS)
+@pytest.mark.parametrize('representation', NAMES)
 def test_twist__is_pinocchios(case, representation):
     rng = np.random.default_rng(12)
     for _ in range(10):
@@ -78,7 +72,7 @@ def test_twist__is_pinocchios(case, representation):
         assert_close(twist_to_body(state.H, twist, representation), state.v, 1e-13)
 
 
-@pytest.mark.parametrize('representation', REPRESENTATIONS)
+@pytest.mark.parametrize('representation', NAMES)
 def test_displacement__is_the_derivative_of_the_change_of_numbers(case, representation):
     def new_numbers(z):
         return displacement(case, case.state, case.state.retract(z), representation)
@@ -95,7 +89,7 @@ def test_displacement__is_the_derivative_of_the_change_of_numbers(case, represen
 
 @pytest.mark.shows('Traversaro 2019: - A and B in each representation')
 @pytest.mark.parametrize('reference', ['moving', 'frozen'])
-@pytest.mark.parametrize('representation', REPRESENTATIONS)
+@pytest.mark.parametrize('representation', NAMES)
 def test_linearization__is_the_derivative_of_the_vector_field(case, representation, reference):
     """In coordinates z' = (log(H_0^-1 H), s, displacement of the twist's numbers, r).
 
@@ -132,7 +126,7 @@ def test_linearization__is_the_derivative_of_the_vector_field(case, representati
 
 
 @pytest.mark.parametrize('reference', ['moving', 'frozen', 'given'])
-@pytest.mark.parametrize('representation', REPRESENTATIONS)
+@pytest.mark.parametrize('representation', NAMES)
 def test_discretization__is_the_derivative_of_the_step(case, representation, reference):
     dt = 0.01
     options = {'reference': 'frozen'} if reference == 'frozen' else {}
@@ -156,7 +150,7 @@ def test_discretization__is_the_derivative_of_the_step(case, representation, ref
     assert_close(found.next_state.data, ahead.data, 0.0)
 
 
-@pytest.mark.parametrize('representation', REPRESENTATIONS)
+@pytest.mark.parametrize('representation', NAMES)
 def test_fixed_base__has_no_twist_to_convert(representation):
     model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     lin, state = Linearizer(model), model.random_state(np.random.default_rng(0))

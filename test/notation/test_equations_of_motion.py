@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.close import assert_close, assert_wrong, deviation
 from support.dense_reference import DenseReference
-from support.finite_difference import derivative, derivative_by_state, exp
+from support.finite_difference import derivative, derivative_by_state
+from support.moving_robots import EXPRESSIONS, NAMES, ROBOTS, MovingRobot, later
 from support.passive_joints import passive_robot
-from support.pinocchio_oracle import PinocchioOracle, pin
-from support.robots import example_robot, read_robot
+from support.pinocchio_oracle import pin
 from support.trees import random_model
 
 from geolin_ros import State, TreeModel, Wrench, robots
@@ -17,36 +17,6 @@ from geolin_ros.dynamics.equations_of_motion import equations_of_motion
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import kinetic_energy, potential_energy
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.spatial.frames import MovingFrame
-
-NAMES = ('body', 'inertial', 'mixed')
-ARBITRARY = MovingFrame(exp(np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])), np.linspace(-1, 1, 6))
-EXPRESSIONS = [pytest.param(name, id=name) for name in NAMES]
-EXPRESSIONS.append(pytest.param(ARBITRARY, id='arbitrary'))
-CASES = (
-    ('quadruped', 'floating'),
-    ('quadruped', 'fixed'),
-    ('solo12', 'floating'),
-    ('talos_reduced', 'floating'),
-)
-
-
-class Case:
-    """A robot at a random motion, with Pinocchio's model of it."""
-
-    def __init__(self, name, base):
-        path = robots.path(name) if name == 'quadruped' else example_robot(name)
-        _, self.model = read_robot(path, base=base)
-        self.oracle = PinocchioOracle.read_urdf(path, self.model)
-        rng = np.random.default_rng(17)
-        self.state = self.model.random_state(rng, speed=2.0)
-        self.nu_dot = rng.normal(size=self.model.m)
-
-
-def along(model, state, nu_dot, t):
-    """Return the state a time t later; first order is enough for a derivative."""
-    nu = np.concatenate((state.v, state.r))[-model.m :]
-    return state.retract(t * np.concatenate((nu, nu_dot)))
 
 
 def rate_in(at, base, nu_dot):
@@ -54,33 +24,28 @@ def rate_in(at, base, nu_dot):
     return np.linalg.solve(at.base_map(base), nu_dot - at.base_map_rate(base) @ at.velocity(base))
 
 
-@pytest.fixture(scope='module', params=CASES, ids=' '.join)
+@pytest.fixture(scope='module', params=ROBOTS, ids=' '.join)
 def case(request):
-    return Case(*request.param)
+    return MovingRobot(*request.param, seed=17)
 
 
-@pytest.mark.shows('Traversaro 2019: Eq. (80)')
-def test_mass_matrix__is_pinocchios(case):
-    eom = equations_of_motion(case.model, case.state)
-    assert_close(eom.M, case.oracle.mass_matrix(case.state), 1e-13)
+@pytest.mark.shows('Traversaro 2019: Eq. (80)', 'Traversaro 2019: - G')
+def test_mass_matrix_and_gravity__are_pinocchios(case):
+    oracle, eom = case.oracle, equations_of_motion(case.model, case.state)
+    assert_close(eom.M, oracle.mass_matrix(case.state), 1e-13)
+    G = pin.computeGeneralizedGravity(oracle.pin_model, oracle.data, oracle.q(case.state))
+    assert_close(eom.G, G[oracle.order], 1e-13)
 
 
 @pytest.mark.shows('Traversaro 2019: - C')
 def test_coriolis_matrix__is_pinocchios(case):
     """Both are the one of Christoffel's symbols."""
-    oracle = case.oracle
+    oracle, state = case.oracle, case.state
     C = pin.computeCoriolisMatrix(
-        oracle.pin_model, oracle.data, oracle.q(case.state), oracle.velocity(case.state)
+        oracle.pin_model, oracle.data, oracle.q(state), oracle.velocity(state)
     )
     expected = np.array(C)[np.ix_(oracle.order, oracle.order)]
-    assert_close(equations_of_motion(case.model, case.state).C, expected, 1e-12)
-
-
-@pytest.mark.shows('Traversaro 2019: - G')
-def test_gravity__is_pinocchios(case):
-    oracle = case.oracle
-    G = pin.computeGeneralizedGravity(oracle.pin_model, oracle.data, oracle.q(case.state))
-    assert_close(equations_of_motion(case.model, case.state).G, G[oracle.order], 1e-13)
+    assert_close(equations_of_motion(case.model, state).C, expected, 1e-12)
 
 
 @pytest.mark.shows('Traversaro 2019: - all of it')
@@ -100,9 +65,7 @@ def test_equations__hold_for_pinocchios_accelerations(case, base):
 @pytest.mark.parametrize('name', NAMES)
 def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
     model, state = case.model, case.state
-    M_dot = derivative(
-        lambda t: equations_of_motion(model, along(model, state, case.nu_dot, t), name).M
-    )
+    M_dot = derivative(lambda t: equations_of_motion(model, case.along(t), name).M)
     C = equations_of_motion(model, state, name).C
     assert_close(M_dot, C + C.T, 1e-9)
     assert deviation(M_dot, 2.0 * C) > 0.01
@@ -114,7 +77,7 @@ def test_coriolis_matrix__makes_mdot_minus_2c_skew(case, name):
 )
 def test_erratum_t9__mixed_equations_need_the_turning_of_the_base(robot, figure):
     """T9: h of (80) in mixed coordinates holds Y' M Ydot nu, Ydot nu = (-w x u; 0)."""
-    case = Case(robot, 'floating')
+    case = MovingRobot(robot, seed=17)
     model, state = case.model, case.state
     at = Kinematics(model, state)
     body, inertial, mixed = (equations_of_motion(model, state, k) for k in NAMES)
@@ -167,7 +130,7 @@ def test_power__changes_the_energy(passive):
     model, state = passive.model, passive.state
 
     def energy(t):
-        at = along(model, state, passive.nu_dot, t)
+        at = later(model, state, passive.nu_dot, t)
         return kinetic_energy(model, at) + potential_energy(model, at)
 
     eom = equations_of_motion(model, state)

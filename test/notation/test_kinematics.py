@@ -7,8 +7,8 @@ import pytest
 from support.close import assert_close, deviation
 from support.dense_reference import adjoint
 from support.finite_difference import derivative, exp, hat
-from support.pinocchio_oracle import PinocchioOracle, pin
-from support.robots import example_robot, read_robot
+from support.moving_robots import ARBITRARY, EXPRESSIONS, NAMES, PINOCCHIO, ROBOTS, MovingRobot
+from support.pinocchio_oracle import pin
 
 from geolin_ros import State, TreeModel, robots
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -23,33 +23,12 @@ from geolin_ros.model.tree import Frame
 from geolin_ros.spatial import frames
 from geolin_ros.spatial.frames import MovingFrame
 
-NAMES = ('body', 'inertial', 'mixed')
-ARBITRARY = MovingFrame(exp(np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])), np.linspace(-1, 1, 6))
-EXPRESSIONS = [pytest.param(name, id=name) for name in NAMES]
-EXPRESSIONS.append(pytest.param(ARBITRARY, id='arbitrary'))
-PINOCCHIO = {
-    'body': pin.ReferenceFrame.LOCAL,
-    'inertial': pin.ReferenceFrame.WORLD,
-    'mixed': pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
-}
-CASES = (
-    ('quadruped', 'floating'),
-    ('quadruped', 'fixed'),
-    ('solo12', 'floating'),
-    ('talos_reduced', 'floating'),
-)
 
-
-class Case:
-    """A robot at a random motion, with Pinocchio's results for it."""
+class Case(MovingRobot):
+    """A robot in motion, with Pinocchio's results for it."""
 
     def __init__(self, name, base):
-        path = robots.path(name) if name == 'quadruped' else example_robot(name)
-        _, self.model = read_robot(path, base=base)
-        self.oracle = PinocchioOracle.read_urdf(path, self.model)
-        rng = np.random.default_rng(7)
-        self.state = self.model.random_state(rng, speed=2.0)
-        self.nu_dot = rng.normal(size=self.model.m)
+        super().__init__(name, base)
         self.at = Kinematics(self.model, self.state)
         known = self.oracle.pin_model.existFrame
         links = [name for name in self.model.link_names if known(name, pin.FrameType.BODY)]
@@ -59,10 +38,8 @@ class Case:
         """Return what Pinocchio says of a link, in our order of coordinates."""
         model, data = self.oracle.pin_model, self.oracle.data
         q, nu = self.oracle.q(self.state), self.oracle.velocity(self.state)
-        nu_dot = np.empty(nu.size)
-        nu_dot[self.oracle.order] = self.nu_dot
         pin.computeJointJacobiansTimeVariation(model, data, q, nu)
-        pin.forwardKinematics(model, data, q, nu, nu_dot)
+        pin.forwardKinematics(model, data, q, nu, self.oracle._to_pinocchio(self.nu_dot))
         pin.updateFramePlacements(model, data)
         frame = model.getFrameId(link, pin.FrameType.BODY)
         if what == 'pose':
@@ -70,20 +47,19 @@ class Case:
         found = getattr(pin, what)(model, data, frame, PINOCCHIO[representation])
         return found[:, self.oracle.order] if 'Jacobian' in what else found.vector
 
-    def along(self, t, nu_dot):
-        """Return the kinematics a time t later; first order is enough for a derivative."""
-        nu = np.concatenate((self.state.v, self.state.r))[-self.model.m :]
-        return Kinematics(self.model, self.state.retract(t * np.concatenate((nu, nu_dot))))
+    def moved(self, t, nu_dot):
+        """Return the kinematics a time t later."""
+        return Kinematics(self.model, self.along(t, nu_dot))
 
 
-def later(expressed_in, t):
+def frame_later(expressed_in, t):
     """Return where a frame is a time t later; a name stays a name."""
     if isinstance(expressed_in, str):
         return expressed_in
     return MovingFrame(expressed_in.H @ exp(t * expressed_in.v), expressed_in.v)
 
 
-@pytest.fixture(scope='module', params=CASES, ids=' '.join)
+@pytest.fixture(scope='module', params=ROBOTS, ids=' '.join)
 def case(request):
     return Case(*request.param)
 
@@ -157,7 +133,9 @@ def test_jacobian_rate__is_the_derivative_in_time(case, expressed_in, base):
     link, still = case.links[-1], np.zeros(case.model.m)
 
     def J(t):
-        return case.along(t, still).jacobian(link, later(expressed_in, t), later(base, t))
+        return case.moved(t, still).jacobian(
+            link, frame_later(expressed_in, t), frame_later(base, t)
+        )
 
     found = case.at.jacobian_rate(link, expressed_in, base)
     assert_close(found, derivative(J), 1e-9)
@@ -167,7 +145,7 @@ def test_jacobian_rate__is_the_derivative_in_time(case, expressed_in, base):
 @pytest.mark.parametrize('base', EXPRESSIONS)
 def test_acceleration__follows_the_rate_of_the_numbers_of_the_velocity(case, base):
     body, link = case.nu_dot, case.links[-1]
-    nu_dot = derivative(lambda t: case.along(t, body).velocity(later(base, t)))
+    nu_dot = derivative(lambda t: case.moved(t, body).velocity(frame_later(base, t)))
     for acceleration in (case.at.apparent_acceleration, case.at.intrinsic_acceleration):
         expected = acceleration(link, body, 'mixed')
         assert_close(acceleration(link, nu_dot, 'mixed', base), expected, 1e-9)
@@ -202,7 +180,7 @@ class Rolling:
 
     def along(self, t):
         """Return kinematics and C[A] a time t later."""
-        at = self.case.along(t, np.zeros(self.case.model.m))
+        at = self.case.moved(t, np.zeros(self.case.model.m))
         placement = self.placement @ exp(t * self.sliding)
         return at, at.contact_frame(self.link, placement, self.sliding)
 

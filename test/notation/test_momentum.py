@@ -7,8 +7,9 @@ import pytest
 from support.close import assert_close
 from support.dense_reference import adjoint
 from support.finite_difference import derivative, derivative_by_state
-from support.pinocchio_oracle import PinocchioOracle, pin
-from support.robots import example_robot, read_robot
+from support.moving_robots import FLOATING, NAMES, MovingRobot
+from support.pinocchio_oracle import pin
+from support.robots import read_robot
 
 from geolin_ros import Linearizer, Wrench, robots
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -19,43 +20,27 @@ from geolin_ros.dynamics.momentum import (
     potential_energy,
 )
 
-NAMES = ('body', 'inertial', 'mixed')
 
+class Case(MovingRobot):
+    """A robot in motion, with Pinocchio's centroidal quantities."""
 
-class Case:
-    """A robot at a random motion, with Pinocchio's centroidal quantities."""
-
-    def __init__(self, name):
-        path = robots.path(name) if name == 'quadruped' else example_robot(name)
-        _, self.model = read_robot(path)
-        self.oracle = PinocchioOracle.read_urdf(path, self.model)
-        rng = np.random.default_rng(41)
-        self.state = self.model.random_state(rng, speed=2.0)
-        self.nu_dot = rng.normal(size=self.model.m)
+    def __init__(self, name, base):
+        super().__init__(name, base, seed=41)
         self.found = centroidal(self.model, self.state)
         self.pin_model, self.data = self.oracle.pin_model, self.oracle.data
         self.q, self.nu = self.oracle.q(self.state), self.oracle.velocity(self.state)
         pin.dccrba(self.pin_model, self.data, self.q, self.nu)
         pin.centerOfMass(self.pin_model, self.data, self.q, self.nu)
 
-    def along(self, t):
-        """Return the state a time t later; first order is enough for a derivative."""
-        rate = np.concatenate((self.state.v, self.state.r, self.nu_dot))
-        return self.state.retract(t * rate)
 
-
-@pytest.fixture(scope='module', params=['quadruped', 'solo12', 'talos_reduced'])
+@pytest.fixture(scope='module', params=FLOATING, ids=' '.join)
 def case(request):
-    return Case(request.param)
+    return Case(*request.param)
 
 
 @pytest.mark.shows('Traversaro 2019: - centroidal momentum')
-def test_centroidal_momentum_matrix__is_pinocchios(case):
+def test_centroidal_momentum_matrix_and_its_rate__are_pinocchios(case):
     assert_close(case.found.A, np.array(case.data.Ag)[:, case.oracle.order], 1e-13)
-
-
-@pytest.mark.shows('Traversaro 2019: - centroidal momentum')
-def test_its_rate__is_pinocchios(case):
     assert_close(case.found.A_dot, np.array(case.data.dAg)[:, case.oracle.order], 1e-13)
 
 
