@@ -79,7 +79,7 @@ ELSEWHERE = {
     'geolin_ros.read_linearization': 'reads a message',
     'geolin_ros.open_dataset': 'reads a file',
     'geolin_ros.dynamics.functions.Dynamics': (
-        'bit for bit: test_dynamics__are_those_of_the_functions'
+        'bit for bit: test_dynamics__are_those_of_the_functions_which_leave_their_results_alone'
     ),
 }
 text_of = functools.cache(ast.unparse)
