@@ -29,7 +29,7 @@ MESHES = ['pycollada>=0.8', 'trimesh>=4.4']
 # What parts of the library need, see geolin_ros/optional.py.
 EXTRAS = {
     'control': ['proxsuite>=0.6', 'scipy>=1.11'],
-    'estimation': ['scipy>=1.11'],
+    'estimation': ['geolin_estimation', 'scipy>=1.11'],
     'meshes': MESHES,
     'mujoco': ['mujoco>=3.2'],
     'offline': OFFLINE,
@@ -80,6 +80,7 @@ setup(
         'tools': [
             'geolin_tools',
             *EXTRAS['control'],
+            *EXTRAS['estimation'],
             *OFFLINE,
             *EXTRAS['plot'],
             *EXTRAS['view'],
@@ -115,8 +116,6 @@ setup(
             f'geolin = {name}.cli:main',
             f'linearizer = {name}.ros.programs:linearizer',
             f'lqr_node = {name}.ros.programs:lqr_node',
-            f'state_estimator = {name}.ros.programs:state_estimator',
-            f'torque_estimator = {name}.ros.programs:torque_estimator',
         ],
     },
 )

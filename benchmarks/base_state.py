@@ -15,18 +15,18 @@ import time
 import numpy as np
 from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
+from geolin_estimation.base_run import base_writer
+from geolin_estimation.base_stream import BaseSettings, BaseStream
+from geolin_estimation.imu_input import ImuTopic
 
 from benchmarks.measure import processor_seconds
 from geolin_ros import TreeModel, robots
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.offline.base_run import base_writer
 from geolin_ros.offline.message_types import IMU, JOINT_STATE, empty_message
-from geolin_ros.stream.base_stream import BaseSettings, BaseStream
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.contact_input import ContactSettings, ContactSource
-from geolin_ros.stream.inputs.imu_input import ImuTopic
 
 FEET = {
     'quadruped': {f'{leg}_foot': 'point' for leg in ('FL', 'FR', 'RL', 'RR')},
@@ -80,7 +80,7 @@ def share_of_node(robot: str, source: ContactSource, rates: list[float], seconds
         f'contacts:=[{", ".join(foot_kinds)}]',
     )
     parameters = [word for value in values for word in ('-p', value)]
-    node = ('geolin_ros.ros.state_estimator', ['--ros-args', *parameters])
+    node = ('geolin_estimation.state_estimator', ['--ros-args', *parameters])
     answers = ('benchmarks.silent_node', []) if source == 'nothing' else node
     publishes = ('benchmarks.standing_robot', [robot, *map(str, rates)])
     children = [Child('robot', *publishes, {}), Child('node', *answers, {})]

@@ -8,14 +8,14 @@ import numpy as np
 from geolin_demos.sim.feet import OFF, ON
 from geolin_demos.sim.sensors import Imu, ImuSensor
 from geolin_demos.sim.simulator import Simulator
+from geolin_estimation.base_state import Deviations
+from geolin_estimation.base_stream import BaseAnswer, BaseSettings, BaseStream
+from geolin_estimation.imu_input import ImuTopic
 
-from geolin_ros.estimation.base_state import Deviations
 from geolin_ros.model.state import State
 from geolin_ros.offline.message_types import IMU, JOINT_STATE, WRENCH, empty_message
-from geolin_ros.stream.base_stream import BaseAnswer, BaseSettings, BaseStream
 from geolin_ros.stream.geometry import write_stamp, write_wrench
 from geolin_ros.stream.inputs.contact_input import ContactSettings, ContactSource, FootForce
-from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.typing import Array
 
 EPOCH = 1_000_000_000

@@ -8,7 +8,10 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ROOT / 'geolin_ros', ROOT / 'examples' / 'geolin_papers'
+SOURCES = tuple(
+    ROOT / name
+    for name in ('geolin_ros', 'geolin_estimation/geolin_estimation', 'examples/geolin_papers')
+)
 NUMBER = r'\(?(?:\d+(?:\.\d+)*|[AB]\b)\)?'
 REFERENCE = re.compile(
     r'\b((?i:eq|table|proposition|definition|property|problem|remark|lemma|section|appendix))'

@@ -20,15 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import linalg
-
-from geolin_papers.nori_2017.articulated import factors
-from geolin_papers.nori_2017.factorization import fill_in, ordered_rows
-from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
-from geolin_papers.nori_2017.orders import articulated_body_order, count_operations
-from geolin_ros import Description, Joint, Link, TreeModel
-from geolin_ros.estimation.sparse import (
+from geolin_estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
     BlockSystem,
     Sensor,
@@ -38,7 +30,15 @@ from geolin_ros.estimation.sparse import (
     forward_dynamics,
     joint_acceleration,
 )
-from geolin_ros.estimation.sparse.elimination import Order
+from geolin_estimation.sparse.elimination import Order
+from scipy import sparse
+from scipy.sparse import linalg
+
+from geolin_papers.nori_2017.articulated import factors
+from geolin_papers.nori_2017.factorization import fill_in, ordered_rows
+from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
+from geolin_papers.nori_2017.orders import articulated_body_order, count_operations
+from geolin_ros import Description, Joint, Link, TreeModel
 from geolin_ros.typing import IntArray
 
 SIZES = (2, 3, 5, 8, 10, 12, 15, 20, 25, 30)

@@ -15,10 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
-from geolin_ros import State, TreeModel, robots
-from geolin_ros.estimation.sparse import (
+from geolin_estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
     LOAD_CELLS,
     BlockSystem,
@@ -33,6 +30,9 @@ from geolin_ros.estimation.sparse import (
     joint_acceleration,
     solvability,
 )
+from numpy.typing import NDArray
+
+from geolin_ros import State, TreeModel, robots
 
 Array = NDArray[np.float64]
 

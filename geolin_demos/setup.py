@@ -27,5 +27,7 @@ setup(
     ],
     zip_safe=False,
     install_requires=['geolin_ros[plot]', 'numpy>=1.26'],
-    extras_require={'simulation': ['geolin_ros[control,mujoco]', 'geolin_walking[control]']},
+    extras_require={
+        'simulation': ['geolin_ros[control,estimation,mujoco]', 'geolin_walking[control]']
+    },
 )

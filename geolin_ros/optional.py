@@ -1,12 +1,27 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Packages that only parts of the library need: the extras of setup.py."""
+"""Packages that only parts of the library need, and those beside it: extras of setup.py."""
 
 import importlib
 from importlib.util import find_spec
 from typing import Any
 
 from geolin_ros.errors import ConfigurationError
+
+BESIDE = {
+    'geolin_estimation': '"geolin_ros[estimation]"',
+    'geolin_tools': '"geolin_ros[tools]"',
+    'geolin_walking': '"geolin_walking[control]"',
+}
+"""Packages beside this one, and what pip is asked for."""
+
+
+def not_installed(what: str, package: str) -> ConfigurationError:
+    """Return the error for what is of a package of `BESIDE`, which is not installed."""
+    return ConfigurationError(
+        f'{what} of the package {package}, which is not installed: pip install '
+        f'{BESIDE[package]}, or build it beside geolin_ros'
+    )
 
 
 def require(*packages: str, extra: str) -> None:

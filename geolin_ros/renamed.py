@@ -31,13 +31,28 @@ MOVED = {
     'geolin_ros.control.gain_header': 'geolin_tools.export.gain_header',
     'geolin_ros.control.linear_feedback': 'geolin_tools.export.linear_feedback',
     'geolin_ros.control.mode_picture': 'geolin_tools.mode_picture',
+    'geolin_ros.estimation': 'geolin_estimation',
     'geolin_ros.estimation.identification': 'geolin_tools.identification',
     'geolin_ros.export': 'geolin_tools.export',
+    'geolin_ros.kernels.invariant_filter': 'geolin_estimation.kernels.invariant_filter',
+    'geolin_ros.kernels.sparse': 'geolin_estimation.kernels',
     'geolin_ros.model.lint': 'geolin_tools.lint',
+    'geolin_ros.offline.base_run': 'geolin_estimation.base_run',
     'geolin_ros.offline.comparison': 'geolin_tools.comparison',
     'geolin_ros.offline.modes': 'geolin_tools.modes',
+    'geolin_ros.ros.imu_queue': 'geolin_estimation.imu_queue',
     'geolin_ros.ros.linearization_node': 'geolin_ros.ros.linearizer',
+    'geolin_ros.ros.state_estimator': 'geolin_estimation.state_estimator',
+    'geolin_ros.ros.torque_estimator': 'geolin_estimation.torque_estimator',
     'geolin_ros.ros.watcher': 'geolin_tools.view.watcher',
+    'geolin_ros.stream.base_stream': 'geolin_estimation.base_stream',
+    'geolin_ros.stream.inputs.imu_input': 'geolin_estimation.imu_input',
+    'geolin_ros.stream.outputs.base_messages': 'geolin_estimation.base_messages',
+    'geolin_ros.stream.outputs.torque_messages': 'geolin_estimation.torque_messages',
+    'geolin_ros.stream.parameters.base_state': 'geolin_estimation.base_parameters',
+    'geolin_ros.stream.parameters.torque': 'geolin_estimation.torque_parameters',
+    'geolin_ros.stream.parameters.walking': 'geolin_walking.parameters',
+    'geolin_ros.stream.torque_stream': 'geolin_estimation.torque_stream',
     'geolin_ros.view': 'geolin_tools.view',
 }
 """Modules and packages, from old to new."""
@@ -74,7 +89,8 @@ class Moved(Loader):
     @staticmethod
     def find_spec(name: str, *_: Any) -> ModuleSpec | None:
         """Return how a module is loaded; None for one that has not moved."""
-        old = next((old for old in MOVED if f'{name}.'.startswith(f'{old}.')), None)
+        found = (old for old in MOVED if f'{name}.'.startswith(f'{old}.'))
+        old = max(found, key=len, default=None)
         return ModuleSpec(name, Moved(name, MOVED[old] + name[len(old) :])) if old else None
 
     def __init__(self, old: str, new: str) -> None:

@@ -12,7 +12,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
-from geolin_ros.ros.bringup import NODES, chain
+from geolin_ros.ros.bringup import NODES, chain, check_package
 from geolin_ros.ros.launching import check_file, fail_with, is_true
 from launch import LaunchDescription
 
@@ -85,8 +85,9 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     )
     started: list[LaunchDescriptionEntity] = []
     for wanted in nodes:
+        check_package(wanted.name)
         node = LifecycleNode(
-            package='geolin_ros',
+            package=NODES[wanted.name],
             executable=wanted.name,
             namespace=given['namespace'],
             name=wanted.name,

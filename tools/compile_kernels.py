@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import Queue, get_context
 
 JOBS = ('demo',)
-MORE = ('commands', 'contacts', 'discretization', 'fixed base')
+MORE = ('commands', 'contacts', 'discretization', 'estimation', 'fixed base')
 PROCESSES = 2
 
 
@@ -31,6 +31,8 @@ def count(queue: Queue) -> None:
 
 def compile_for(job: str) -> None:
     """Run each kernel of the demo once, or of what else there is."""
+    import geolin_estimation.warm_up
+
     from geolin_ros.stream import warm_up, warm_up_commands
 
     if job == 'demo':
@@ -42,6 +44,7 @@ def compile_for(job: str) -> None:
     {
         'contacts': warm_up.warm_up_contacts,
         'discretization': warm_up.warm_up_discretization,
+        'estimation': geolin_estimation.warm_up.warm_up,
         'fixed base': warm_up.warm_up_fixed_base,
         'commands': warm_up_commands.warm_up_commands,
     }[job]()

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = '.', 'geolin_tools', 'geolin_demos'
+PACKAGES = '.', 'geolin_estimation', 'geolin_tools', 'geolin_walking', 'geolin_demos'
 
 
 def commit_time() -> int:

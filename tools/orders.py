@@ -24,11 +24,12 @@ from numba import njit
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'examples')]
 
+from geolin_estimation.sparse import BlockSystem, forward_dynamics  # noqa: E402
+from geolin_estimation.sparse.elimination import Order  # noqa: E402
+
 from examples import sparse_figures  # noqa: E402
 from geolin_papers.nori_2017.minimum_fill import SAFE, sampled_entries  # noqa: E402
 from geolin_papers.nori_2017.orders import count_operations  # noqa: E402
-from geolin_ros.estimation.sparse import BlockSystem, forward_dynamics  # noqa: E402
-from geolin_ros.estimation.sparse.elimination import Order  # noqa: E402
 from geolin_ros.typing import Array, BoolArray, IntArray  # noqa: E402
 
 WEIGHTS = np.array(

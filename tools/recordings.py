@@ -19,6 +19,9 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+from geolin_estimation.base_parameters import base_settings
+from geolin_estimation.base_state import Feet
+from geolin_estimation.base_stream import BaseStream
 from geolin_tools.importers.log_file import read_log
 from scipy.optimize import least_squares
 from scipy.signal import savgol_filter
@@ -26,11 +29,8 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from geolin_ros import TreeModel
 from geolin_ros.errors import ModelWarning
-from geolin_ros.estimation.base_state import Feet
-from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.differentiation import Differentiator
-from geolin_ros.stream.parameters.base_state import base_settings
 from geolin_ros.stream.parameters.file import default_values
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+from geolin_estimation.torque_parameters import torque_settings
+from geolin_estimation.torque_stream import TorqueStream
 from recordings import evenly, imu_of, joints_of, logged, normal_forces, urdf_with_imu
 from scipy.signal import butter, sosfiltfilt
 
@@ -14,8 +16,6 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.parameters.file import default_values
-from geolin_ros.stream.parameters.torque import torque_settings
-from geolin_ros.stream.torque_stream import TorqueStream
 
 LATEST = 0.1
 """Sensors are looked for within this of the estimate [s]."""

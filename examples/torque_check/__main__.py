@@ -177,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
     executor.add_node(node)
     children = [
         Child('robot', 'torque_check.standing', [], {}),
-        Child('estimator', 'geolin_ros.ros.torque_estimator', ['--ros-args', *parameters], {}),
+        Child('estimator', 'geolin_estimation.torque_estimator', ['--ros-args', *parameters], {}),
     ]
     processes = {'robot': children[0].pid, 'estimator': children[1].pid, 'check': os.getpid()}
     deadline, began = time.monotonic() + options.patience, dict.fromkeys(processes, 0.0)

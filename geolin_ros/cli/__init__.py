@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import argparse
 
 COMMANDS = {
-    'estimate': 'estimate the base of a walking robot from IMU, joints and contacts in a bag',
     'gains': 'design gains for the contacts and postures in a bag',
     'info': 'print the model of a robot description: joints, bodies, mass, warnings',
     'linearize': 'linearize about all samples of a bag, into a dataset',
@@ -34,11 +33,15 @@ COMMANDS = {
 }
 
 VERBS = 'geolin.verbs'
-OF_TOOLS = (
-    *('analyze-modes', 'compare', 'export', 'gain-bank', 'identify', 'import', 'inspect'),
-    *('lint-urdf', 'report', 'view'),
-)
-"""What the package geolin_tools adds."""
+BESIDE = {
+    **dict.fromkeys(('analyze-modes', 'compare', 'export', 'gain-bank'), 'geolin_tools'),
+    **dict.fromkeys(
+        ('identify', 'import', 'inspect', 'lint-urdf', 'report', 'view'), 'geolin_tools'
+    ),
+    'estimate': 'geolin_estimation',
+    'gait-gains': 'geolin_walking',
+}
+"""What packages beside this one add, with these."""
 
 ENDS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 AT_ONCE = 1.0
@@ -147,18 +150,15 @@ def all_commands() -> dict[str, tuple[str, str]]:
 def _parsed(arguments: list[str]) -> 'argparse.Namespace':
     import argparse
 
-    from geolin_ros.errors import ConfigurationError
+    from geolin_ros.optional import not_installed
 
     parser = argparse.ArgumentParser(
         prog='geolin', description='Geometric linearization of moving-base robots.'
     )
     commands = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
     known = all_commands()
-    if arguments[:1] and arguments[0] in OF_TOOLS and arguments[0] not in known:
-        raise ConfigurationError(
-            f'{arguments[0]} is a command of the package geolin_tools, which is not installed: '
-            'pip install "geolin_ros[tools]", or build it beside geolin_ros'
-        )
+    if arguments[:1] and arguments[0] in BESIDE and arguments[0] not in known:
+        raise not_installed(f'{arguments[0]} is a command', BESIDE[arguments[0]])
     for name, (package, text) in known.items():
         command = commands.add_parser(name, help=text, description=f'{text[0].upper()}{text[1:]}.')
         if name in arguments[:1]:

@@ -15,7 +15,6 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.robots import locate
 
 if TYPE_CHECKING:
-    from geolin_ros.offline.base_run import BaseRun
     from geolin_ros.offline.source import Source
     from geolin_ros.stream.drops import DroppedInput
 
@@ -98,17 +97,11 @@ def open_bags(options: argparse.Namespace) -> 'AbstractContextManager[Source]':
     """Open the bags and the robot of the arguments."""
     from geolin_ros.offline.source import open_source
 
-    return open_source(**_opening(options))
+    return open_source(**opening(options))
 
 
-def open_base_run(options: argparse.Namespace) -> 'AbstractContextManager[BaseRun]':
-    """Open the bags, the robot and the parameters of the state estimator of the arguments."""
-    from geolin_ros.offline.base_run import open_run
-
-    return open_run(**_opening(options))
-
-
-def _opening(options: argparse.Namespace) -> dict[str, Any]:
+def opening(options: argparse.Namespace) -> dict[str, Any]:
+    """Return bags, robot and parameters of the arguments, as `open_source` takes them."""
     return {
         'bags': options.bags,
         'topics': {

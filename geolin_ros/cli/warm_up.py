@@ -4,6 +4,7 @@
 
 import argparse
 import time
+from importlib.metadata import entry_points
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels import _jit
@@ -14,6 +15,9 @@ from geolin_ros.stream.warm_up import (
     warm_up_fixed_base,
 )
 from geolin_ros.stream.warm_up_commands import warm_up_commands
+
+BESIDE = 'geolin.warm_up'
+"""Group of entry points: functions of packages beside this one that run their kernels."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,5 +37,7 @@ def run(options: argparse.Namespace) -> int:
     warm_up_discretization()
     warm_up_contacts()
     warm_up_commands()
+    for found in entry_points(group=BESIDE):
+        found.load()()
     print(f'kernels are ready after {time.monotonic() - start:.1f} s, kept in {_jit.CACHE_FOLDER}')
     return 0

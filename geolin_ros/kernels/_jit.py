@@ -127,7 +127,7 @@ class _Cache(FunctionCache):
         """Return whether a tuple is of a package that programs with this kernel may not have."""
         tuple_class = getattr(kind, 'instance_class', self._py_func)
         package, own = (of.__module__.split('.')[0] for of in (tuple_class, self._py_func))
-        return bool(package != own)
+        return package not in (own, __name__.split('.')[0])
 
 
 @functools.cache  # once: Numba makes Python forget what it has said

@@ -3,13 +3,21 @@
 """The nodes of one robot that stands, connected: what bringup.launch.py starts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 
 from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.optional import not_installed
 
-NODES = 'state_estimator', 'linearizer', 'lqr_node'
+NODES = {
+    'state_estimator': 'geolin_estimation',
+    'linearizer': 'geolin_ros',
+    'lqr_node': 'geolin_ros',
+}
+"""With their packages."""
 ESTIMATED = {'odom': 'odometry', 'contact_states': 'contact_states'}
 """Topics that the state estimator publishes, by what the others call them."""
 
@@ -28,7 +36,7 @@ def chain(
     shared: Mapping[str, Any],
     imu_link: str = '',
     publish_efforts: bool = False,
-    nodes: Sequence[str] = NODES,
+    nodes: Collection[str] = NODES,
 ) -> list[ChainNode]:
     """Return the nodes of a chain, each with what it needs of what they share.
 
@@ -70,3 +78,15 @@ def chain(
     if 'state_estimator' in nodes:
         remappings |= {name: f'state_estimator/{topic}' for name, topic in ESTIMATED.items()}
     return [ChainNode(name, {**shared, **own[name]}, remappings) for name in nodes]
+
+
+def check_package(node: str) -> None:
+    """Check that the package of one of `NODES` is in ROS's index of packages.
+
+    Raises `ConfigurationError` if it is not.
+    """
+    try:
+        get_package_prefix(NODES[node])
+    except PackageNotFoundError:
+        error = not_installed(f'{node} is a node', NODES[node])
+        raise ConfigurationError(f'{error}; without it: {node}:=false') from None

@@ -21,16 +21,6 @@ def lqr_node() -> int:
     return run_program('lqr_node', 'geolin_ros.ros.lqr_node')
 
 
-def state_estimator() -> int:
-    """Run the state estimator; return the exit status."""
-    return run_program('state_estimator', 'geolin_ros.ros.state_estimator')
-
-
-def torque_estimator() -> int:
-    """Run the torque estimator; return the exit status."""
-    return run_program('torque_estimator', 'geolin_ros.ros.torque_estimator')
-
-
 def run_program(program: str, module: str) -> int:
     """Run the ``main`` of a node's module, which is imported first; return the exit status."""
     end_early(program)

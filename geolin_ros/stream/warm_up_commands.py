@@ -1,17 +1,13 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compile, or load from the cache, what commands and the state estimator take beside."""
+"""Compile, or load from the cache, what commands take beside."""
 
 import numpy as np
 
 from geolin_ros.dynamics.batch import mass_matrix
 from geolin_ros.kernels.engine import stein
-from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.spatial.se3 import rotation_from_quaternion
-from geolin_ros.stream.base_stream import BaseSettings, BaseStream
-from geolin_ros.stream.inputs.contact_input import ContactSettings
-from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.stream.warm_up import small_model
 
 
@@ -23,13 +19,5 @@ def warm_up_commands() -> None:
     mass_matrix(model, [state])
     work, _, numbers = stein.make_work(model.m)
     stein.stein(work, numbers, 1e-9, 1)
-    warm_up_base()
     state.difference(state)
     rotation_from_quaternion([0.0, 0.0, 0.0, 1.0])
-
-
-def warm_up_base() -> None:
-    """Run the kernels of the state estimator."""
-    model = small_model()
-    foot = ContactSettings(contacts=(Contact(model.body_names[-1]),))
-    BaseStream(model, BaseSettings(ImuTopic('imu', model.base_link), foot)).warm_up()

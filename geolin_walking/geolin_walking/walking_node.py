@@ -34,9 +34,9 @@ from geolin_ros.ros.qos import NEWEST
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
 from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.parameters.lqr import supports_of
-from geolin_ros.stream.parameters.walking import WALKING_TABLE
 from geolin_ros.stream.warm_up import warm_up
 from geolin_walking.gait import Phase
+from geolin_walking.parameters import WALKING_TABLE
 from geolin_walking.reference import Command
 from geolin_walking.walker import Linearize, contacts_of
 from geolin_walking.walking_stream import PlanWriter, Question, WalkingStream

@@ -19,10 +19,10 @@ from geolin_demos.sim.feet import OFF, ON
 from geolin_demos.sim.sensors import Imu
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of, simulate
+from geolin_estimation.base_run import base_writer
 
 from benchmarks import balance_odometry
 from benchmarks.simulated_odometry import TRUSTED, Odometry
-from geolin_ros.offline.base_run import base_writer
 from geolin_ros.spatial import se3
 from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.inputs.odometry_check import OdometryCheck

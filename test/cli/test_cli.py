@@ -13,12 +13,14 @@ from importlib.metadata import EntryPoints
 from pathlib import Path
 
 import pytest
+from geolin_estimation.kernels import invariant_filter
 
 from geolin_ros import robots
-from geolin_ros.cli import COMMANDS, OF_TOOLS, all_commands, main
+from geolin_ros.cli import BESIDE, COMMANDS, all_commands, main
 from geolin_ros.kernels import _jit
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
+from geolin_ros.stream.parameters.tables import BESIDE as OF_NODES
 
 QUADRUPED = str(robots.path('quadruped'))
 FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
@@ -51,14 +53,17 @@ def test_help__lists_the_commands_and_imports_none(capsys):
     assert 'rclpy' not in modules
 
 
-def test_commands_of_the_tools__are_named_where_these_are_missing(capsys, monkeypatch):
-    assert set(OF_TOOLS) == set(ALL) - set(COMMANDS) - {'gait-gains'}  # of geolin_walking
+def test_what_is_of_packages_beside__is_named_where_these_are_missing(capsys, monkeypatch):
+    assert {name: ALL[name][0].partition('.')[0] for name in set(ALL) - set(COMMANDS)} == BESIDE
     monkeypatch.setattr('importlib.metadata.entry_points', lambda **_: EntryPoints(()))
-    for name in OF_TOOLS:
-        assert main([name]) == 1
+    lines = {}
+    for name, package in (BESIDE | OF_NODES).items():
+        assert main(['parameters', name] if name in OF_NODES else [name]) == 1
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f'geolin: {name} is a command of the package geolin_tools, which')
-        assert 'pip install "geolin_ros[tools]"' in line
+        assert re.search(rf': {name} is a (command|node) of the package {package}, which', line)
+        lines[package] = line
+    assert 'pip install "geolin_ros[tools]"' in lines['geolin_tools']
+    assert 'pip install "geolin_ros[estimation]"' in lines['geolin_estimation']
     assert main(['info', QUADRUPED]) == 0
 
 
@@ -92,6 +97,7 @@ def test_warm_up__says_where_the_kernels_are(capsys):
     assert str(_jit.CACHE_FOLDER) in capsys.readouterr().out
     assert linearize.signatures
     assert linearize_in_contact.signatures
+    assert invariant_filter.carry.signatures
 
 
 def test_warm_up__without_a_folder_is_an_error(capsys, monkeypatch):
@@ -233,7 +239,7 @@ from numba.core.dispatcher import Dispatcher
 def entered():
     return {
         (value.py_func.__module__, value.py_func.__name__, str(signature))
-        for name, module in list(sys.modules.items()) if name.startswith('geolin_ros')
+        for name, module in list(sys.modules.items()) if name.startswith('geolin_')
         for value in list(vars(module).values()) if isinstance(value, Dispatcher)
         for signature in value.signatures
     }

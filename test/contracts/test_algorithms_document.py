@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / 'docs' / 'algorithms.md').read_text(encoding='utf-8')
 ROWS = algorithms.ROWS.read_text(encoding='utf-8')
 SOURCES = [
-    path for folder in ('geolin_ros', 'examples') for path in ROOT.glob(f'{folder}/**/*.py')
+    path
+    for folder in ('geolin_ros', 'geolin_estimation', 'examples')
+    for path in ROOT.glob(f'{folder}/**/*.py')
 ]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BESIDE = 'geolin_estimation', 'geolin_tools', 'geolin_walking'
 CORE = """
 import json, sys
 import numpy as np
@@ -80,7 +81,7 @@ def others() -> set[str]:
         for package, owners in packages_distributions().items()
         if not core & {name_of(owner) for owner in owners}
         and package not in sys.stdlib_module_names
-    } - {'geolin_environment_hook', '_distutils_hack', 'geolin_tools', 'geolin_walking'}
+    } - {'geolin_environment_hook', '_distutils_hack', *BESIDE}
 
 
 def test_core__computes_without_any_extra(others, tmp_path):
@@ -143,7 +144,9 @@ def test_commands_of_an_extra__name_it_in_one_sentence(command, extra, others):
 def asked_for() -> list[tuple[str, str, Path]]:
     """Return (package, extra, file) of every call of `optional` and `require`."""
     found = []
-    for file in (*ROOT.glob('geolin_ros/**/*.py'), *ROOT.glob('geolin_tools/**/*.py')):
+    for file in (
+        file for name in ('geolin_ros', *BESIDE) for file in ROOT.glob(f'{name}/**/*.py')
+    ):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, 'id', '') in (
                 'optional',

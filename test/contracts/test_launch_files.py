@@ -8,9 +8,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from geolin_estimation.base_parameters import BASE_TABLE
 
-from geolin_ros.ros.bringup import chain
-from geolin_ros.stream.parameters.base_state import BASE_TABLE
+pytest.importorskip('ament_index_python')
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.ros.bringup import chain, check_package
 from geolin_ros.stream.parameters.linearizer import TABLE
 from geolin_ros.stream.parameters.lqr import LQR_TABLE
 
@@ -52,3 +55,11 @@ def test_nodes__take_the_topics_and_values_that_they_share():
         assert node.remappings['odom'] == 'state_estimator/odometry'
     alone = chain('FL_foot', {'odom': 'given'}, {}, nodes=['linearizer'])
     assert alone[0].remappings == {'odom': 'given'}
+
+
+def test_node_of_a_package_that_is_missing__is_refused_with_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    with pytest.raises(ConfigurationError) as refused:
+        check_package('state_estimator')
+    for word in ('geolin_estimation', '"geolin_ros[estimation]"', 'state_estimator:=false'):
+        assert word in str(refused.value)

@@ -19,7 +19,7 @@ MODULES = (
     'geolin_ros.dynamics.derivatives',
     'geolin_ros.dynamics.variation',
     'geolin_ros.dynamics.constraints',
-    'geolin_ros.estimation.sparse',
+    'geolin_estimation.sparse',
     'geolin_ros.spatial.frames',
     'geolin_ros.dynamics.kinematics.Kinematics',
     'geolin_ros.dynamics.equations_of_motion',
@@ -53,9 +53,9 @@ two of our own functions is tested too, and not counted.
 """
 
 ELSEWHERE = {
-    'geolin_ros.estimation.sparse.exact_rows': 'book-keeping',
-    'geolin_ros.estimation.sparse.known': 'reads an unknown itself',
-    'geolin_ros.estimation.sparse.solvability': 'a report: known ranks in test/sparse',
+    'geolin_estimation.sparse.exact_rows': 'book-keeping',
+    'geolin_estimation.sparse.known': 'reads an unknown itself',
+    'geolin_estimation.sparse.solvability': 'a report: known ranks in test/sparse',
     'geolin_ros.dynamics.constraints.rows_of': 'checks shapes',
     'geolin_ros.dynamics.derivatives.of_forward_dynamics': 'the derivatives of one and of many',
     'geolin_ros.dynamics.derivatives.of_inverse_dynamics': 'the derivatives of one and of many',

@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from geolin_estimation.sparse import DynamicsSolver, Estimator, sensors
 
 from geolin_ros import (
     Contact,
@@ -22,7 +23,6 @@ from geolin_ros import (
     robots,
 )
 from geolin_ros.dynamics import batch
-from geolin_ros.estimation.sparse import DynamicsSolver, Estimator, sensors
 
 COUNT = 12
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from geolin_estimation.base_state import BaseFilter, Deviations, Feet, FootForces
+from geolin_estimation.base_state.filter import BUFFER
+from geolin_estimation.kernels import invariant_filter as kernels
 
 from geolin_ros import TreeModel, inverse_dynamics, robots
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError, NotFiniteError, UnknownNameError
-from geolin_ros.estimation.base_state import BaseFilter, Deviations, Feet, FootForces
-from geolin_ros.estimation.base_state.filter import BUFFER
-from geolin_ros.kernels import invariant_filter as kernels
 from geolin_ros.linearization.contacts import Contact
 
 scipy = pytest.importorskip('scipy')

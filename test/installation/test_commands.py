@@ -111,6 +111,9 @@ def test_lifecycle__is_shown_and_changed(ros2):
 
 def test_programs__are_run_by_name(installed):
     listed = installed.ros2('pkg', 'executables', 'geolin_ros').split('\n')
-    for name in ('geolin', 'linearizer', 'lqr_node', 'state_estimator', 'torque_estimator'):
+    for name in ('geolin', 'linearizer', 'lqr_node'):
         assert f'geolin_ros {name}' in listed
+    listed = installed.ros2('pkg', 'executables', 'geolin_estimation').split('\n')
+    for name in ('state_estimator', 'torque_estimator'):
+        assert f'geolin_estimation {name}' in listed
     assert 'usage: linearizer' in installed.ros2('run', 'geolin_ros', 'linearizer', '--help')

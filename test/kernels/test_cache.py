@@ -16,10 +16,12 @@ from typing import NamedTuple
 import numba
 import pytest
 
+from geolin_estimation import kernels as of_estimation
 from geolin_ros.kernels import _jit, engine
 
 LAYER = Path(_jit.__file__).parent
-MODULES = sorted(file for file in LAYER.rglob('*.py') if file.stem != '__init__')
+LAYERS = LAYER, Path(of_estimation.__file__).parent
+MODULES = [p for layer in LAYERS for p in sorted(layer.rglob('*.py')) if p.stem != '__init__']
 
 
 def imported_by_syntax_tree(source: str) -> set[Path]:
@@ -30,12 +32,14 @@ def imported_by_syntax_tree(source: str) -> set[Path]:
             for name in [node.module, *(f'{node.module}.{alias.name}' for alias in node.names)]:
                 file = LAYER.joinpath(*name.split('.')[2:]).with_suffix('.py')
                 files |= {file} if file.is_file() else set()
+        elif isinstance(node, ast.ImportFrom):
+            assert 'geolin_estimation' not in str(node.module), 'not seen by the fingerprint'
         elif isinstance(node, ast.Import):
-            assert not any('geolin_ros' in alias.name for alias in node.names), ast.unparse(node)
+            assert not any('geolin' in alias.name for alias in node.names), ast.unparse(node)
     return files
 
 
-@pytest.mark.parametrize('file', MODULES, ids=lambda file: str(file.relative_to(LAYER)))
+@pytest.mark.parametrize('file', MODULES, ids=lambda file: f'{file.parent.name}/{file.name}')
 def test_fingerprint__sees_every_import(file: Path) -> None:
     source = file.read_text(encoding='utf-8')
     assert _jit._imported(source) == imported_by_syntax_tree(source)

@@ -7,14 +7,13 @@ import sys
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from support.ros_graph import ROOT, START, Process
-
-from geolin_ros.stream.parameters.tables import NODES
+from support.environment import PROGRAMS, ROOT
+from support.ros_graph import START, Process
 
 OF_ALL_NODES = {'/clock', '/parameter_events', '/rosout', '~/transition_event'}
 
 
-@pytest.mark.parametrize('node', NODES)
+@pytest.mark.parametrize('node', PROGRAMS)
 def test_help__says_topics_and_where_parameters_are(node, graph, tmp_path):
     process = Process(tmp_path, arguments=('--', '--help'), module=node, forked=True)
     assert process.wait(START) == 0, process.log

@@ -14,8 +14,6 @@ from geolin_ros import robots
 from geolin_ros.stream.parameters.tables import ALL
 
 NAMESPACE = '/secured'
-MODULES = {'walking_node': 'geolin_walking.walking_node'}
-"""Of nodes that are not in geolin_ros.ros."""
 FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]
 
 
@@ -63,8 +61,7 @@ NEEDED = {
 @pytest.mark.parametrize('node', ALL)
 def test_policy__allows_what_the_node_does_and_no_more(graph, tmp_path, node):
     values = {'use_sim_time': True} | NEEDED.get(node, {})
-    module = MODULES.get(node, node)
-    process = Process(tmp_path, values, NAMESPACE, module=module, forked=node not in MODULES)
+    process = Process(tmp_path, values, NAMESPACE, module=node, forked=True)
     policy = allowed(node)
     heard = f'{NAMESPACE}/joint_states'  # of an active node; lqr_node needs a robot first
     description = graph.node.create_publisher(String, f'{NAMESPACE}/robot_description', LATCHED)
@@ -103,8 +100,8 @@ def test_node_that_must_be_secure__does_not_start_without_its_keys(
     if keystore == 'of another node':
         (folder / 'enclaves' / 'geolin' / 'other').mkdir(parents=True)
     process = Process(
-        tmp_path, arguments=('--enclave', f'/geolin/{node}'), module=MODULES.get(node, node),
-        environment=environment, forked=node not in MODULES,
+        tmp_path, arguments=('--enclave', f'/geolin/{node}'), module=node,
+        environment=environment, forked=True,
     )  # fmt: skip
     assert process.wait(START) == 1, process.log
     last = process.log.strip().splitlines()[-1]

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.environment import PROGRAMS as NODES
 from support.kernel_cache import copy_cache
 from support.processes import Program, is_over
 from support.ros_graph import START, Process, left_behind
@@ -169,9 +170,7 @@ def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module
 
 
 PROGRAMS = {
-    **dict.fromkeys(
-        ('linearizer', 'lqr_node', 'state_estimator', 'torque_estimator', 'walking_node'), 0
-    ),
+    **dict.fromkeys(NODES, 0),
     'geolin': 130,
 }
 

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geolin_estimation.base_parameters import base_settings
+from geolin_estimation.base_stream import START_SAMPLES, BaseStream
+from geolin_estimation.imu_queue import ImuQueue
 from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
@@ -19,10 +22,7 @@ from support.ros_graph import RELIABLE, START, Process
 
 from geolin_msgs.msg import ContactStates
 from geolin_ros import TreeModel, robots
-from geolin_ros.ros.imu_queue import ImuQueue
 from geolin_ros.ros.serialized_input import input_reader
-from geolin_ros.stream.base_stream import START_SAMPLES, BaseStream
-from geolin_ros.stream.parameters.base_state import base_settings
 from geolin_ros.stream.parameters.file import default_values
 
 QUADRUPED = robots.path('quadruped')

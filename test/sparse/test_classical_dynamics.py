@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from geolin_estimation.sparse import BlockSystem, DynamicsSolver, Variable, sensors
 from support.close import assert_close
 from support.dense_reference import DenseReference
 from support.newton_euler import classical_sets, moving_bodies, random_motion
@@ -23,7 +24,6 @@ from geolin_ros.errors import (
     ShapeError,
     UnknownNameError,
 )
-from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, Variable, sensors
 
 
 def random_oracle(rng, base, count=9):

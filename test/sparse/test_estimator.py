@@ -6,13 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.close import assert_close
-from support.newton_euler import random_motion
-from support.pinocchio_oracle import PinocchioOracle
-from support.robots import example_robot, read_robot
-
-from geolin_ros.errors import ConfigurationError, UnknownNameError, UnsolvableError
-from geolin_ros.estimation.sparse import (
+from geolin_estimation.sparse import (
     BlockSystem,
     Estimator,
     Sensor,
@@ -20,6 +14,12 @@ from geolin_ros.estimation.sparse import (
     exact_rows,
     sensors,
 )
+from support.close import assert_close
+from support.newton_euler import random_motion
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot, read_robot
+
+from geolin_ros.errors import ConfigurationError, UnknownNameError, UnsolvableError
 
 FEET = ('FL_FOOT', 'HR_FOOT')
 

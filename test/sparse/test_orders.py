@@ -4,6 +4,8 @@
 
 import numpy as np
 import pytest
+from geolin_estimation.kernels import block_system, elimination
+from geolin_estimation.sparse import BlockSystem, DynamicsSolver, Estimator, sensors
 from scipy import sparse
 from scipy.sparse import linalg
 from support.close import assert_close, assert_wrong, deviation
@@ -14,8 +16,6 @@ from geolin_papers.nori_2017.factorization import FixedLU, fill_in, ordered_rows
 from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
 from geolin_papers.nori_2017.orders import articulated_body_order, peel, recursive_order
 from geolin_ros import Description, Joint, Link, TreeModel
-from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, Estimator, sensors
-from geolin_ros.kernels.sparse import block_system, elimination
 
 
 def updated(model, sensor_set, rng, state=None):

@@ -6,11 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.close import assert_close
-
-from geolin_ros import Description, Joint, Link, TreeModel, robots
-from geolin_ros.errors import UnsolvableError
-from geolin_ros.estimation.sparse import (
+from geolin_estimation.sparse import (
     BlockSystem,
     DynamicsSolver,
     Sensor,
@@ -19,6 +15,10 @@ from geolin_ros.estimation.sparse import (
     sensors,
     solvability,
 )
+from support.close import assert_close
+
+from geolin_ros import Description, Joint, Link, TreeModel, robots
+from geolin_ros.errors import UnsolvableError
 
 
 @pytest.fixture(scope='module')

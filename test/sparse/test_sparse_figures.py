@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geolin_estimation.sparse import BlockSystem, DynamicsSolver, forward_dynamics
+from geolin_estimation.sparse.elimination import Order
 from scipy import sparse
 from support.close import assert_close
 
 from geolin_papers.nori_2017.factorization import FixedLU
 from geolin_papers.nori_2017.minimum_fill import SAFE, sampled_entries
 from geolin_papers.nori_2017.orders import count_operations
-from geolin_ros.estimation.sparse import BlockSystem, DynamicsSolver, forward_dynamics
-from geolin_ros.estimation.sparse.elimination import Order
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'sparse_figures.py'
 FOUND = json.loads(Path(__file__).with_name('orders.json').read_text())

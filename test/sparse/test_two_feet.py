@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from geolin_estimation.sparse import ALL_BUT_YAW_MOMENT, LOAD_CELLS, BlockSystem, solvability
 from support.close import assert_close, assert_wrong
 from support.trees import random_pose
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.errors import UnsolvableError
-from geolin_ros.estimation.sparse import ALL_BUT_YAW_MOMENT, LOAD_CELLS, BlockSystem, solvability
 
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'two_feet.py'
 

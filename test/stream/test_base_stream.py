@@ -6,6 +6,9 @@ import json
 
 import numpy as np
 import pytest
+from geolin_estimation.base_parameters import base_settings
+from geolin_estimation.base_run import base_writer
+from geolin_estimation.base_stream import START_SAMPLES, BaseStream
 from support.bags import FOLDER, START, Messages, Sample, quadruped
 from support.taking import dropped, take
 
@@ -14,7 +17,6 @@ from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.base_run import base_writer
 from geolin_ros.offline.message_types import (
     CONTACT_STATES,
     IMU,
@@ -24,9 +26,7 @@ from geolin_ros.offline.message_types import (
     empty_message,
 )
 from geolin_ros.offline.recording import Recording, runs
-from geolin_ros.stream.base_stream import START_SAMPLES, BaseStream
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.parameters.base_state import base_settings
 from geolin_ros.stream.parameters.file import default_values
 
 FEET = 'FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'

@@ -6,16 +6,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geolin_estimation.imu_input import ImuTopic
+from geolin_estimation.torque_messages import TorqueWriter
+from geolin_estimation.torque_stream import TorqueSettings, TorqueStream
 from support.messages import header, joint_state, vector, wrench_stamped
 from support.taking import dropped, take
 
 from geolin_ros import TreeModel, inverse_dynamics, robots
 from geolin_ros.errors import ConfigurationError, UnknownNameError
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
-from geolin_ros.stream.outputs.torque_messages import TorqueWriter
-from geolin_ros.stream.torque_stream import TorqueSettings, TorqueStream
 
 pytest.importorskip('mujoco')
 from torque_check.standing import PUSH, SOLES, STEP, StandingRobot

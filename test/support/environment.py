@@ -20,6 +20,15 @@ UDP_ALONE = {
 """Loopback without shared memory."""
 
 
+PROGRAMS = {
+    'linearizer': 'geolin_ros.ros.linearizer',
+    'lqr_node': 'geolin_ros.ros.lqr_node',
+    'state_estimator': 'geolin_estimation.state_estimator',
+    'torque_estimator': 'geolin_estimation.torque_estimator',
+    'walking_node': 'geolin_walking.walking_node',
+}
+"""Modules of the nodes, by their programs; functions in ``programs`` beside them run them."""
+
 _numbers = itertools.count()
 
 

@@ -6,6 +6,9 @@ import functools
 from pathlib import Path
 
 import numpy as np
+from geolin_estimation.base_stream import START_SAMPLES, BaseSettings, BaseStream
+from geolin_estimation.imu_input import ImuTopic
+from geolin_estimation.torque_stream import TorqueSettings, TorqueStream
 from rosbags.typesys import get_types_from_msg
 
 from geolin_ros.control.posture import standing_posture
@@ -23,10 +26,8 @@ from geolin_ros.offline.message_types import (
     known_types,
     share_arrays,
 )
-from geolin_ros.stream.base_stream import START_SAMPLES, BaseSettings, BaseStream
 from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
-from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
@@ -39,7 +40,6 @@ from geolin_ros.stream.outputs.messages import (
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.requests import RequestAnswerer
 from geolin_ros.stream.topics import Counts
-from geolin_ros.stream.torque_stream import TorqueSettings, TorqueStream
 from support.bags import START, Messages, Sample
 from support.fuzz_messages import Input, Node
 from support.standing import standing_robot

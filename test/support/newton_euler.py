@@ -5,8 +5,8 @@
 from typing import NamedTuple
 
 import numpy as np
+from geolin_estimation.sparse import DynamicVariables, sensors
 
-from geolin_ros.estimation.sparse import DynamicVariables, sensors
 from support.pinocchio_oracle import PinocchioOracle, pin
 
 

@@ -19,10 +19,9 @@ import sys
 import time
 import traceback
 
-from support.environment import ROOT, with_checkout
+from support.environment import PROGRAMS, ROOT, with_checkout
 from support.processes import Program
 
-PROGRAMS = 'linearizer', 'lqr_node', 'state_estimator', 'torque_estimator'
 READ_LATE = {
     'KMP_DUPLICATE_LIB_OK',  # proxsuite sets it
     *('MALLOC_TRIM_THRESHOLD_', 'MKL_NUM_THREADS', 'OMP_NUM_THREADS'),  # Dask, for its workers
@@ -140,8 +139,8 @@ class Forked:
 
 def serve():
     """Fork a node at each line of standard input; say its number, and later its status."""
-    for module in PROGRAMS:
-        importlib.import_module(f'geolin_ros.ros.{module}')
+    for module in PROGRAMS.values():
+        importlib.import_module(module)
     from geolin_ros.stream.warm_up import warm_up
 
     warm_up()
@@ -192,9 +191,8 @@ def become(module, arguments, environment, log):
     sys.argv = [module, *arguments]
     try:
         if module in PROGRAMS:
-            from geolin_ros.ros import programs
-
-            status = getattr(programs, module)()
+            package = PROGRAMS[module].rpartition('.')[0]
+            status = getattr(importlib.import_module(f'{package}.programs'), module)()
         else:
             status = runpy.run_path(module, run_name='__main__')
     except SystemExit as end:

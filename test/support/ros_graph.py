@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.environment import ROOT, with_checkout
+from support.environment import PROGRAMS, ROOT, with_checkout
 from support.messages import SECOND, fill, joint_state, odometry, random_quaternion
 from support.nursery import nursery
 from support.processes import Program
@@ -81,7 +81,7 @@ class Process:
     namespace, arguments
         Of the node, and what else stands behind ``--ros-args``.
     module
-        What is run, of geolin_ros.ros unless it has a dot; or the path of a program.
+        What is run, one of `PROGRAMS`; or the path of a program.
     wrapper
         Command that runs it, in a place of its own.
     environment
@@ -215,7 +215,7 @@ def left_behind(names):
 def _program(module):
     if module.endswith('.py'):
         return (module,)
-    return '-m', module if '.' in module else f'geolin_ros.ros.{module}'
+    return '-m', PROGRAMS[module]
 
 
 class Graph:

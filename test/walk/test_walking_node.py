@@ -27,6 +27,7 @@ from geolin_demos.walk.graph import WalkGraph
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import contacts_of
+from support.environment import PROGRAMS
 
 from geolin_msgs.msg import ContactState
 from geolin_msgs.srv import LinearizeAlong
@@ -41,10 +42,6 @@ FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 PARAMETERS = {
     'linearizer': {'service.budget': 1.0, 'contact_source': 'topic', 'service.rate': 1000},
     'walking_node': {'dynamics': 'service', 'service_timeout': 10.0, 'command_timeout': 0.0},
-}
-MODULES = {
-    'linearizer': 'geolin_ros.ros.linearizer',
-    'walking_node': 'geolin_walking.walking_node',
 }
 
 
@@ -87,7 +84,7 @@ def stage(ros_domain, request):
     try:
         for name, parameters in given.items():
             arguments = as_arguments(parameters | {'overlay': overlay(ARMATURE)})
-            children.append(Child(name, MODULES[name], arguments, {}))
+            children.append(Child(name, PROGRAMS[name], arguments, {}))
         found = Stage()
         found.pids = {child.name: child.pid for child in children}
         yield found

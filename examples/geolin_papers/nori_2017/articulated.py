@@ -10,10 +10,10 @@ order `articulated_body_order` gets the same.
 from typing import TYPE_CHECKING
 
 import numpy as np
+from geolin_estimation.sparse.elimination import Order
+from geolin_estimation.sparse.system import BlockSystem
 
 from geolin_papers.nori_2017.orders import given_order
-from geolin_ros.estimation.sparse.elimination import Order
-from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 

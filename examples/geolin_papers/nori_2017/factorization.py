@@ -6,9 +6,9 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
+from geolin_estimation.sparse.elimination import Order, Rows
+from geolin_estimation.sparse.system import BlockSystem
 
-from geolin_ros.estimation.sparse.elimination import Order, Rows
-from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array, IntArray
 

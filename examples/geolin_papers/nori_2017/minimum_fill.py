@@ -11,9 +11,9 @@ one state, pivots vanish at others (erratum N7).
 from collections.abc import Callable
 
 import numpy as np
+from geolin_estimation.sparse.elimination import Order
+from geolin_estimation.sparse.system import BlockSystem
 
-from geolin_ros.estimation.sparse.elimination import Order
-from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 

@@ -5,10 +5,10 @@
 from typing import NamedTuple
 
 import numpy as np
+from geolin_estimation.sparse.elimination import Order, order_of_equations
+from geolin_estimation.sparse.system import BlockSystem
 
 from geolin_papers.nori_2017.factorization import fill_in, ordered_rows
-from geolin_ros.estimation.sparse.elimination import Order, order_of_equations
-from geolin_ros.estimation.sparse.system import BlockSystem
 from geolin_ros.typing import IntArray
 
 

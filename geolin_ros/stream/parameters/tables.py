@@ -5,15 +5,26 @@
 A table is imported when it is asked for: with it comes what its node stands on.
 """
 
+from geolin_ros.optional import not_installed
 from geolin_ros.stream.parameters.table import Parameter
 
-NODES = 'linearizer', 'lqr_node', 'state_estimator', 'torque_estimator'
-ALL = (*NODES, 'walking_node')
-"""With the node of geolin_walking."""
+NODES = 'linearizer', 'lqr_node'
+BESIDE = {
+    'state_estimator': 'geolin_estimation',
+    'torque_estimator': 'geolin_estimation',
+    'walking_node': 'geolin_walking',
+}
+"""Nodes of packages beside this one, with their packages."""
+ALL = (*NODES, *BESIDE)
+TABLES = 'geolin.parameters'
+"""Group of entry points by which these packages add the tables of their nodes."""
 
 
 def table_of(node: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a node, one of `ALL`."""
+    """Return the parameters of a node, one of `ALL`.
+
+    Raises `ConfigurationError` if its package is not installed.
+    """
     match node:
         case 'linearizer':
             from geolin_ros.stream.parameters.linearizer import TABLE
@@ -23,16 +34,9 @@ def table_of(node: str) -> tuple[Parameter, ...]:
             from geolin_ros.stream.parameters.lqr import LQR_TABLE
 
             return LQR_TABLE
-        case 'state_estimator':
-            from geolin_ros.stream.parameters.base_state import BASE_TABLE
+    from importlib.metadata import entry_points
 
-            return BASE_TABLE
-        case 'torque_estimator':
-            from geolin_ros.stream.parameters.torque import TORQUE_TABLE
-
-            return TORQUE_TABLE
-        case 'walking_node':
-            from geolin_ros.stream.parameters.walking import WALKING_TABLE
-
-            return WALKING_TABLE
-    raise KeyError(node)
+    for found in entry_points(group=TABLES, name=node):
+        table: tuple[Parameter, ...] = found.load()
+        return table
+    raise not_installed(f'{node} is a node', BESIDE[node])

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pose, velocity and IMU biases of a floating base from its IMU, its joints and its contacts."""
 
-from geolin_ros.estimation.base_state.feet import Feet
-from geolin_ros.estimation.base_state.filter import BaseEstimate, BaseFilter, Deviations
-from geolin_ros.estimation.base_state.forces import FootForces
+from geolin_estimation.base_state.feet import Feet
+from geolin_estimation.base_state.filter import BaseEstimate, BaseFilter, Deviations
+from geolin_estimation.base_state.forces import FootForces
 
 __all__ = ['BaseEstimate', 'BaseFilter', 'Deviations', 'Feet', 'FootForces']

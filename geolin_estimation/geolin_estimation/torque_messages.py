@@ -5,10 +5,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from geolin_estimation.torque_stream import TorqueEstimate
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.geometry import write_stamp, write_wrench
 from geolin_ros.stream.message_memory import allocate, write_matrix
-from geolin_ros.stream.torque_stream import TorqueEstimate
 
 
 class TorqueWriter:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geolin_ros.estimation.sparse.system import BlockSystem
+from geolin_estimation.sparse.system import BlockSystem
 from geolin_ros.model.state import State
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array

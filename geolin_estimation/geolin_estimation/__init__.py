@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Factorizations and systems of sparse matrices."""
+"""What sensors say of a robot: motion of the base, joint torques, external wrenches."""

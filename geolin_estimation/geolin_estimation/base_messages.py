@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_estimation.base_stream import BaseAnswer, BaseSettings
+from geolin_estimation.imu_input import NOT_MEASURED
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.base_stream import BaseAnswer, BaseSettings
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
 from geolin_ros.stream.inputs.contact_state import write_contact
-from geolin_ros.stream.inputs.imu_input import NOT_MEASURED
 from geolin_ros.typing import Array
 
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from geolin_estimation.base_messages import BaseMessages, BaseWriter
+from geolin_estimation.base_parameters import base_settings
+from geolin_estimation.base_stream import BaseSettings, BaseStream
 from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.message_types import (
     CONTACT,
@@ -22,10 +25,7 @@ from geolin_ros.offline.message_types import (
 from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import find_description, readable
-from geolin_ros.stream.base_stream import BaseSettings, BaseStream
 from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
-from geolin_ros.stream.parameters.base_state import base_settings
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.topics import Counts
 

@@ -21,11 +21,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_estimation.sparse.elimination import Elimination
+from geolin_estimation.sparse.report import shortened, solvability
+from geolin_estimation.sparse.sensors import Sensor, Variable
+from geolin_estimation.sparse.system import BlockSystem, DynamicVariables, check_covariance
 from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
-from geolin_ros.estimation.sparse.elimination import Elimination
-from geolin_ros.estimation.sparse.report import shortened, solvability
-from geolin_ros.estimation.sparse.sensors import Sensor, Variable
-from geolin_ros.estimation.sparse.system import BlockSystem, DynamicVariables, check_covariance
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional

@@ -5,7 +5,7 @@
 import sys
 
 if __name__ == '__main__':  # before the imports that take seconds, as the console script
-    from geolin_ros.ros.programs import torque_estimator
+    from geolin_estimation.programs import torque_estimator
 
     sys.exit(torque_estimator())
 
@@ -17,13 +17,13 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu, JointState
 
+from geolin_estimation.sparse import Estimator, forward_dynamics
+from geolin_estimation.torque_messages import TorqueWriter
+from geolin_estimation.torque_parameters import TORQUE_TABLE, torque_settings
+from geolin_estimation.torque_stream import TorqueStream
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
-from geolin_ros.estimation.sparse import Estimator, forward_dynamics
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
-from geolin_ros.stream.outputs.torque_messages import TorqueWriter
-from geolin_ros.stream.parameters.torque import TORQUE_TABLE, torque_settings
-from geolin_ros.stream.torque_stream import TorqueStream
 from geolin_ros.stream.warm_up import small_model
 
 PROGRAM = Program(

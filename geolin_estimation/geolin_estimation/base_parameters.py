@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from geolin_estimation.base_state import Deviations
+from geolin_estimation.base_stream import BaseSettings
+from geolin_estimation.imu_input import ImuTopic
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.estimation.base_state import Deviations
-from geolin_ros.stream.base_stream import BaseSettings
-from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.stream.parameters.linearizer import (
     BY_NAME,
     MODEL_NAMES,

@@ -13,7 +13,7 @@ from geolin_ros.cli._recordings import (
     add_new_bag_arguments,
     add_output_arguments,
     exit_status,
-    open_base_run,
+    opening,
     show,
 )
 
@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the bag; 1 if there is no odometry, 2 if inputs were dropped."""
-    from geolin_ros.offline.base_run import estimate
+    from geolin_estimation.base_run import estimate, open_run
 
-    with open_base_run(options) as base_run:
+    with open_run(**opening(options)) as base_run:
         counts = estimate(base_run, options.output, options.storage, Progress(options), Printed())
     result: dict[str, Any] = {
         'output': str(options.output),

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_estimation.kernels.block_system import assemble
+from geolin_estimation.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
-from geolin_ros.estimation.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
 from geolin_ros.kernels.packing.types import PRODUCT, make_workspace
-from geolin_ros.kernels.sparse.block_system import assemble
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional

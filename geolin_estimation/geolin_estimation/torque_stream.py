@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
-from geolin_ros.estimation.sparse import (
+from geolin_estimation.imu_input import ImuInput, ImuSample, ImuTopic
+from geolin_estimation.sparse import (
     Estimator,
     Sensor,
     Term,
@@ -27,11 +27,11 @@ from geolin_ros.estimation.sparse import (
     base_sensors,
     external_wrench,
 )
-from geolin_ros.estimation.sparse.sensors import Kind
+from geolin_estimation.sparse.sensors import Kind
+from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.differentiation import Differentiator
-from geolin_ros.stream.inputs.imu_input import ImuInput, ImuSample, ImuTopic
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic

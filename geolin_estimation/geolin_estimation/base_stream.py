@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_estimation.base_state import BaseEstimate, BaseFilter, Deviations, Feet, FootForces
+from geolin_estimation.imu_input import ImuInput, ImuTopic
 from geolin_ros.errors import NotFiniteError
-from geolin_ros.estimation.base_state import BaseEstimate, BaseFilter, Deviations, Feet, FootForces
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
 from geolin_ros.stream.inputs.differentiation import Differentiator
-from geolin_ros.stream.inputs.imu_input import ImuInput, ImuTopic
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.stream.topics import Counts, TopicStream

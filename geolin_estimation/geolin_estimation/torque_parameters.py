@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from geolin_estimation.imu_input import ImuTopic
+from geolin_estimation.torque_stream import TorqueSettings
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.stream.inputs.imu_input import ImuTopic
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, NODE_NAMES
 from geolin_ros.stream.parameters.table import (
@@ -18,7 +19,6 @@ from geolin_ros.stream.parameters.table import (
     row_of,
     settings_of,
 )
-from geolin_ros.stream.torque_stream import TorqueSettings
 
 _row = partial(row_of, TorqueSettings)
 _deviation = partial(deviation_of, TorqueSettings, bounds=(1e-9, 1e9))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse, forward and any other dynamics as one sparse system [Nori]."""
 
-from geolin_ros.estimation.sparse.estimator import Estimate, Estimator
-from geolin_ros.estimation.sparse.report import Solvability, exact_rows, solvability
-from geolin_ros.estimation.sparse.sensors import (
+from geolin_estimation.sparse.estimator import Estimate, Estimator
+from geolin_estimation.sparse.report import Solvability, exact_rows, solvability
+from geolin_estimation.sparse.sensors import (
     ALL_BUT_YAW_MOMENT,
     FLOATING_BASE,
     LOAD_CELLS,
@@ -24,8 +24,8 @@ from geolin_ros.estimation.sparse.sensors import (
     joint_torque,
     known,
 )
-from geolin_ros.estimation.sparse.solver import DynamicsSolver
-from geolin_ros.estimation.sparse.system import BlockSystem, DynamicVariables
+from geolin_estimation.sparse.solver import DynamicsSolver
+from geolin_estimation.sparse.system import BlockSystem, DynamicVariables
 
 __all__ = [
     'ALL_BUT_YAW_MOMENT', 'FLOATING_BASE', 'LOAD_CELLS', 'BlockSystem', 'DynamicVariables',

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from geolin_estimation.sparse.elimination import Elimination
+from geolin_estimation.sparse.report import shortened, solvability
+from geolin_estimation.sparse.sensors import Sensor
+from geolin_estimation.sparse.system import BlockSystem, DynamicVariables
 from geolin_ros.errors import ConfigurationError, UnsolvableError
-from geolin_ros.estimation.sparse.elimination import Elimination
-from geolin_ros.estimation.sparse.report import shortened, solvability
-from geolin_ros.estimation.sparse.sensors import Sensor
-from geolin_ros.estimation.sparse.system import BlockSystem, DynamicVariables
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
@@ -44,7 +44,7 @@ class DynamicsSolver:
     Examples
     --------
     >>> from geolin_ros import TreeModel, robots
-    >>> from geolin_ros.estimation.sparse import DynamicsSolver, forward_dynamics
+    >>> from geolin_estimation.sparse import DynamicsSolver, forward_dynamics
     >>> model = TreeModel.from_urdf(robots.path('quadruped'))
     >>> solver = DynamicsSolver(model, forward_dynamics(model))
     >>> readings = np.zeros(6 * 13 + 18)

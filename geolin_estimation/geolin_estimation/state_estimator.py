@@ -5,7 +5,7 @@
 import sys
 
 if __name__ == '__main__':  # before the imports that take seconds, as the console script
-    from geolin_ros.ros.programs import state_estimator
+    from geolin_estimation.programs import state_estimator
 
     sys.exit(state_estimator())
 
@@ -19,16 +19,16 @@ from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
+from geolin_estimation.base_messages import BaseMessages, BaseWriter
+from geolin_estimation.base_parameters import BASE_TABLE, base_settings
+from geolin_estimation.base_stream import BaseStream
+from geolin_estimation.imu_queue import ImuQueue
+from geolin_estimation.warm_up import warm_up
 from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.imu_queue import ImuQueue
 from geolin_ros.ros.qos import KEPT
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
-from geolin_ros.stream.base_stream import BaseStream
 from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.outputs.base_messages import BaseMessages, BaseWriter
-from geolin_ros.stream.parameters.base_state import BASE_TABLE, base_settings
-from geolin_ros.stream.warm_up_commands import warm_up_base
 
 PROGRAM = Program(
     'state_estimator',
@@ -53,7 +53,7 @@ class StateEstimatorNode(RobotNode):
 
     def compile(self) -> None:
         """Compile, or load from the cache, what an estimate needs."""
-        warm_up_base()
+        warm_up()
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""

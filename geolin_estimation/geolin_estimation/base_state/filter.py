@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_estimation.base_state.feet import Feet
+from geolin_estimation.kernels import invariant_filter as kernels
 from geolin_ros.errors import NotFiniteError
-from geolin_ros.estimation.base_state.feet import Feet
-from geolin_ros.kernels import invariant_filter as kernels
 from geolin_ros.spatial.se3 import rotation_from_rpy
 from geolin_ros.typing import Array
 

@@ -4,10 +4,10 @@
 
 import numpy as np
 
+from geolin_estimation.base_state.feet import Feet
 from geolin_ros.dynamics.functions import Dynamics
 from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import NotFiniteError
-from geolin_ros.estimation.base_state.feet import Feet
 from geolin_ros.linearization.contacts.description import resolve
 from geolin_ros.spatial.se3 import cross3
 from geolin_ros.typing import Array

@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Packaging: a plain Python package that is an ament_python package as well."""
+
+from setuptools import find_packages, setup
+
+name = 'geolin_estimation'
+
+setup(
+    name=name,
+    version='0.1.0',
+    description='State and torque estimators of legged robots on the dynamics of geolin_ros',
+    maintainer='geolin_ros contributors',
+    maintainer_email='geolin_ros@example.org',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(include=[name, f'{name}.*']),
+    # An editable installation is a line in a .pth file then: the folder above has the same name.
+    package_dir={'': '.'},
+    package_data={name: ['py.typed']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{name}']),
+        (f'share/{name}', ['package.xml']),
+    ],
+    zip_safe=False,
+    install_requires=['geolin_ros', 'numpy>=1.26'],  # SciPy, for torques: geolin_ros[estimation]
+    entry_points={
+        'console_scripts': [
+            f'state_estimator = {name}.programs:state_estimator',
+            f'torque_estimator = {name}.programs:torque_estimator',
+        ],
+        'geolin.parameters': [
+            f'state_estimator = {name}.base_parameters:BASE_TABLE',
+            f'torque_estimator = {name}.torque_parameters:TORQUE_TABLE',
+        ],
+        'geolin.verbs': [f'{name} = {name}.cli'],
+        'geolin.warm_up': [f'state_estimator = {name}.warm_up:warm_up'],
+    },
+)

@@ -1,3 +1,0 @@
-# SPDX-FileCopyrightText: 2026 geolin_ros contributors
-# SPDX-License-Identifier: Apache-2.0
-"""Estimates of what sensors do not measure."""
