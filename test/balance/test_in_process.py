@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short closed loops in one process: what must stand stands, pushed; and what PD bears."""
 
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 import pytest
-from support.standing import standing_robot, urdf_of
+from support.standing import simulator_of
 
 pytest.importorskip('mujoco')
 
@@ -14,27 +14,17 @@ from geolin_demos.balance.laws import Pd, ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, squat, stand
 from geolin_demos.sim.recording import Recording, stands
 from geolin_demos.sim.sensors import Sensors
-from geolin_demos.sim.simulator import Push, Simulator
+from geolin_demos.sim.simulator import Push
 from geolin_demos.sim.trial import PERIOD, push_of, random_pushes, simulate
 
 from benchmarks.balance_redesign import RedesignedLqr
 from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_ros.dynamics.kinematics import Kinematics
 
-FEET = {
-    **dict.fromkeys(('quadruped', 'go2'), ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')),
-    'humanoid': ('left_foot', 'right_foot'),
-    'g1_29dof_rev_1_0': ('left_ankle_roll_link', 'right_ankle_roll_link'),
-}
 QUADRUPEDS = 'quadruped', pytest.param('go2', marks=pytest.mark.soak)
 HUMANOIDS = 'humanoid', pytest.param('g1_29dof_rev_1_0', marks=pytest.mark.soak)
 IMPULSES = {4: (0.06, 0.04), 2: (0.025, 0.02)}
 """Borne on so many feet, and with one of them lifted."""
-
-
-@cache
-def simulator_of(robot):
-    return Simulator(urdf_of(robot), standing_robot(robot)[0], FEET[robot])
 
 
 def run(robot, motion, law=ScheduledLqr, pushes=(), **options):
@@ -52,8 +42,9 @@ def three_pushes(robot, impulse, seed=0):
 @pytest.mark.parametrize('lifted', [0, 1])
 @pytest.mark.parametrize('robot', [*QUADRUPEDS, *HUMANOIDS])
 def test_robot__bears_pushes_on_all_feet_and_on_one_less(robot, lifted):
-    motion = stand(simulator_of(robot), 3.5, FEET[robot][:lifted])
-    impulse = IMPULSES[len(FEET[robot])][lifted]
+    feet = tuple(simulator_of(robot).feet)
+    motion = stand(simulator_of(robot), 3.5, feet[:lifted])
+    impulse = IMPULSES[len(feet)][lifted]
     recording = run(robot, motion, pushes=three_pushes(robot, impulse))
     assert recording.stands
     assert 0.005 < recording.peak_error() < 0.08
@@ -132,7 +123,8 @@ def test_regulator__lifts_a_foot_and_puts_it_down_on_gains_made_as_it_goes():
 @pytest.mark.parametrize('robot', HUMANOIDS)
 def test_humanoid__shifts_to_one_sole_in_two_seconds_and_back(robot):
     simulator = simulator_of(robot)
-    motion = lift_and_put_down(simulator, FEET[robot][0], shift=2.0, hold=1.0, start=0.1)
+    foot, _ = simulator.feet
+    motion = lift_and_put_down(simulator, foot, shift=2.0, hold=1.0, start=0.1)
     recording = run(robot, motion)
     assert recording.stands
     assert recording.peak_error() < 0.03

@@ -3,11 +3,10 @@
 """Robots that stand on the odometry of the state estimator, without and with sensors at feet."""
 
 from copy import deepcopy
-from functools import cache
 
 import numpy as np
 import pytest
-from support.standing import standing_robot, urdf_of
+from support.standing import simulator_of
 
 pytest.importorskip('mujoco')
 pytest.importorskip('rosbags')
@@ -17,7 +16,6 @@ from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, stand
 from geolin_demos.sim.feet import OFF, ON
 from geolin_demos.sim.sensors import Imu
-from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import push_of, simulate
 from geolin_estimation.base_run import base_writer
 
@@ -26,16 +24,6 @@ from benchmarks.simulated_odometry import TRUSTED, Odometry
 from geolin_ros.spatial import se3
 from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.inputs.odometry_check import OdometryCheck
-
-FEET = {
-    'quadruped': ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'),
-    'humanoid': ('left_foot', 'right_foot'),
-}
-
-
-@cache
-def simulator_of(robot):
-    return Simulator(urdf_of(robot), standing_robot(robot)[0], FEET[robot])
 
 
 class Watched:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from geolin_demos.demo.processes import Child
+from support.fault_stage import Footprint
 
 from geolin_ros import robots
 from tools import evidence
@@ -21,16 +22,10 @@ WARM = 0.1 * SECONDS
 MOST_GROWTH = 4 * 1024  # kB
 
 
-def resident_kilobytes(pid):
-    status = Path(f'/proc/{pid}/status').read_text()
-    return int(next(line for line in status.splitlines() if line.startswith('VmRSS')).split()[1])
-
-
 @pytest.mark.soak
 @pytest.mark.ros
 @pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='needs /proc')
 def test_node__does_not_grow(evidence_folder):
-    pytest.importorskip('geolin_msgs.msg')
     path = str(robots.path('humanoid'))
     domain = {'ROS_DOMAIN_ID': os.environ['ROS_DOMAIN_ID']}
     robot = Child('robot', 'geolin_demos.demo.robot', ['--robot', path], domain)
@@ -43,7 +38,7 @@ def test_node__does_not_grow(evidence_folder):
             assert node.status is None
             assert robot.status is None
             if time.monotonic() - start > WARM:
-                sizes.append(resident_kilobytes(node.pid))
+                sizes.append(Footprint.of(node.pid).kilobytes)
     finally:
         robot.interrupt(mute=True)
         robot.finish()

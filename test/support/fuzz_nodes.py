@@ -98,6 +98,14 @@ def _contacts(stamp):
     return _make().contact_states(stamp, FEET)
 
 
+def _inputs(stream, kinds, **take_of):
+    """Return the inputs of a stream, kinds by topic; some taken by a function of their own."""
+    return {
+        topic: Input(kind, take_of.get(topic) or functools.partial(take, stream, topic))
+        for topic, kind in kinds.items()
+    }
+
+
 def _numbers(answer):
     return None if answer is None else np.concatenate([answer.A.ravel(), answer.B.ravel()])
 
@@ -117,16 +125,14 @@ def _linearizer():
             contacts=ContactSettings(source='topic'),
         ),
     )
-    return {
-        'joint_states': Input(JOINT_STATE, lambda m: _numbers(take(stream, 'joint_states', m))),
-        'odom': Input(ODOMETRY, functools.partial(take, stream, 'odom')),
-        'joint_efforts': Input(JOINT_STATE, functools.partial(take, stream, 'joint_efforts')),
-        'contact_states': Input(CONTACT_STATES, functools.partial(take, stream, 'contact_states')),
-        **{
-            about.topic: Input(WRENCH, functools.partial(take, stream, about.topic))
-            for about in wrenches
-        },
+    kinds = {
+        'joint_states': JOINT_STATE,
+        'odom': ODOMETRY,
+        'joint_efforts': JOINT_STATE,
+        'contact_states': CONTACT_STATES,
+        **{about.topic: WRENCH for about in wrenches},
     }
+    return _inputs(stream, kinds, joint_states=lambda m: _numbers(take(stream, 'joint_states', m)))
 
 
 def _good_for_linearizer(stamp):
@@ -148,13 +154,14 @@ def _linearizer_of_transforms():
         'forces', tuple(map(Contact, FEET)), tuple(FootForce(foot, foot) for foot in FEET)
     )
     stream = LinearizationStream(model, StreamSettings(base_source='tf', contacts=contacts))
-    return {
-        'joint_states': Input(JOINT_STATE, lambda m: _numbers(take(stream, 'joint_states', m))),
-        'tf': Input(TRANSFORMS, functools.partial(take, stream, 'tf')),
-        'tf_static': Input(TRANSFORMS, functools.partial(take, stream, 'tf_static')),
-        'imu': Input(IMU, functools.partial(take, stream, 'imu')),
-        **{foot: Input(WRENCH, functools.partial(take, stream, foot)) for foot in FEET},
+    kinds = {
+        'joint_states': JOINT_STATE,
+        'tf': TRANSFORMS,
+        'tf_static': TRANSFORMS,
+        'imu': IMU,
+        **dict.fromkeys(FEET, WRENCH),
     }
+    return _inputs(stream, kinds, joint_states=lambda m: _numbers(take(stream, 'joint_states', m)))
 
 
 def _transform(stamp, frame, child):
@@ -196,11 +203,8 @@ def _torque_estimator():
         estimate = take(stream, 'joint_states', message)
         return None if estimate is None else np.append(estimate.tau, estimate.wrenches)
 
-    return {
-        'joint_states': Input(JOINT_STATE, on_joint_state),
-        'imu': Input(IMU, functools.partial(take, stream, 'imu')),
-        'force': Input(COVARIANT_WRENCH, functools.partial(take, stream, 'force')),
-    }
+    kinds = {'joint_states': JOINT_STATE, 'imu': IMU, 'force': COVARIANT_WRENCH}
+    return _inputs(stream, kinds, joint_states=on_joint_state)
 
 
 def _good_for_torque_estimator(stamp):
@@ -229,10 +233,8 @@ def _state_estimator():
             None if answer is None else np.concatenate([np.ravel(x) for x in answer.estimate[:-1]])
         )
 
-    return {
-        'joint_states': Input(JOINT_STATE, on_joint_state),
-        'imu': Input(IMU, functools.partial(take, stream, 'imu')),
-    }
+    kinds = {'joint_states': JOINT_STATE, 'imu': IMU}
+    return _inputs(stream, kinds, joint_states=on_joint_state)
 
 
 def _good_for_state_estimator(stamp):
@@ -260,13 +262,14 @@ def _lqr_node():
         take(stream, 'linearization', message)
         stream.design()
 
-    return {
-        'joint_states': Input(JOINT_STATE, on_joint_state),
-        'odom': Input(ODOMETRY, functools.partial(take, stream, 'odom')),
-        'contact_states': Input(CONTACT_STATES, functools.partial(take, stream, 'contact_states')),
-        'reference': Input(REFERENCE, functools.partial(take, stream, 'reference')),
-        'linearization': Input(LINEARIZATION, on_linearization),
+    kinds = {
+        'joint_states': JOINT_STATE,
+        'odom': ODOMETRY,
+        'contact_states': CONTACT_STATES,
+        'reference': REFERENCE,
+        'linearization': LINEARIZATION,
     }
+    return _inputs(stream, kinds, joint_states=on_joint_state, linearization=on_linearization)
 
 
 def _good_for_lqr_node(stamp):

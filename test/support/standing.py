@@ -63,3 +63,12 @@ def held(name, feet=None, armature=ARMATURE):
     """Return model and equilibrium of a stance."""
     model, supports, state = _stance(name, feet, armature)
     return model, equilibrium(model, state.copy(), supports)
+
+
+@cache
+def simulator_of(name):
+    """Return the robot as MuJoCo has it, on feet that are its collision shapes."""
+    from geolin_demos.balance.robots import FEET
+    from geolin_demos.sim.simulator import Simulator
+
+    return Simulator(urdf_of(name), standing_robot(name)[0], FEET[name].split(','))
