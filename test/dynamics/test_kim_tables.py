@@ -173,37 +173,15 @@ def as_printed(table, corrected, printed):
     return namespace[table.__name__]
 
 
+ACCELERATION = 'b.V_dot = b.X @ p.V_dot', 'b.V_dot = Ad(b.T) @ p.V_dot'
+INERTIA = 'k.X.T @ k.Pi @ k.X', 'inverse(k.X) @ k.Pi @ k.X'
+BIAS = 'k.X.T @ k.beta', 'inverse(k.X) @ k.beta'
 WRONG = {
-    'K2 Table 3 line 10': (
-        kim_2012.forward_dynamics,
-        'b.V_dot = b.X @ p.V_dot',
-        'b.V_dot = Ad(b.T) @ p.V_dot',
-        0.59,
-    ),
-    'K3 Table 3 line 4': (
-        kim_2012.forward_dynamics,
-        'k.X.T @ k.Pi @ k.X',
-        'inverse(k.X) @ k.Pi @ k.X',
-        0.364,
-    ),
-    'K3 Table 3 line 5': (
-        kim_2012.forward_dynamics,
-        'k.X.T @ k.beta',
-        'inverse(k.X) @ k.beta',
-        0.439,
-    ),
-    'K3 Table 4 line 4': (
-        kim_2012.hybrid_dynamics,
-        'k.X.T @ k.Pi @ k.X',
-        'inverse(k.X) @ k.Pi @ k.X',
-        0.364,
-    ),
-    'K3 Table 4 line 5': (
-        kim_2012.hybrid_dynamics,
-        'k.X.T @ k.beta',
-        'inverse(k.X) @ k.beta',
-        0.439,
-    ),
+    'K2 Table 3 line 10': (kim_2012.forward_dynamics, *ACCELERATION, 0.59),
+    'K3 Table 3 line 4': (kim_2012.forward_dynamics, *INERTIA, 0.364),
+    'K3 Table 3 line 5': (kim_2012.forward_dynamics, *BIAS, 0.439),
+    'K3 Table 4 line 4': (kim_2012.hybrid_dynamics, *INERTIA, 0.364),
+    'K3 Table 4 line 5': (kim_2012.hybrid_dynamics, *BIAS, 0.439),
 }
 
 

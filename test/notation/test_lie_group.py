@@ -183,15 +183,17 @@ def test_example__differences_equal_exact_derivatives(system):
 
 
 @pytest.mark.shows('Bos 2022: Section 2.4')
-def test_example__carries_the_error_between_two_flows(example, system):
+def test_example__carries_the_error_between_two_flows(example, system, monkeypatch):
     """z(t) = log(g^-1 g') of the nonlinear flows = the flow of zdot = A z, to first order."""
     found = example.error_after(system, 0.5)
     assert_close(found.linear, found.nonlinear, 1e-6)
+    monkeypatch.setattr(example, 'STEPS', 20)
     forgotten = example.error_after(system, 0.5, without_adjoint=True)
     assert deviation(forgotten.linear, forgotten.nonlinear) > 0.05
 
 
-def test_example__runs(example, capsys):
+def test_example__runs(example, capsys, monkeypatch):
+    monkeypatch.setattr(example, 'STEPS', 10)
     example.main([])
     text = capsys.readouterr().out
     assert 'heavy top on SO(3) x R^3, 3 inputs' in text
