@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from geolin_ros import Contact, State
 from support.constrained_reference import ROWS, pin
-from support.finite_difference import ad, cross, derivative, exp
+from support.finite_difference import ad, cross, exp
 
 IN_A_ROW = {'universal': 'revolute', 'cylindrical': 'prismatic'}
 GROUPS = ('spherical', 'se2', 'floating')
@@ -338,15 +338,6 @@ def retract(reference, state, z):
     if z[:6].any():
         H = H @ exp(z[:6])
     return State(H, s, state.v + z[6 + n : 12 + n], state.r + z[12 + n :], state.positions)
-
-
-def derivative_by_state(reference, function, state, step=2e-2):
-    """Return the derivative of ``function(state)`` by [H; s; v; r], a column each."""
-    columns = [
-        derivative(lambda t, e=direction: function(retract(reference, state, t * e)), step)
-        for direction in np.eye(2 * reference.model.m)
-    ]
-    return np.array(columns).T
 
 
 def brackets(reference, state):

@@ -24,15 +24,12 @@ from geolin_ros.verification.group import IMAGINARY, STEP
 class Dense:
     """What a `Linearizer` finds, of its names; rows of torques are weighed by the length."""
 
-    def __init__(
-        self, model, state, tau, wrenches=(), contacts=(), reference='moving', length=0.1
-    ):
+    def __init__(self, model, state, tau, wrenches=(), contacts=(), length=0.1):
         bodies, m, tau = Bodies(model), model.m, np.asarray(tau, dtype=float)
         at, k, inputs = bodies.point(state), 2 * model.m, np.arange(model.n)[model.actuated]
         free = PrescribedAccelerations(bodies, (), wrenches)
         both = np.eye(k + inputs.size)
-        form = Form(reference=reference)
-        kinematics = Directional(form, free, state, tau)(*np.split(both, [k]))[:m]
+        kinematics = Directional(Form(), free, state, tau)(*np.split(both, [k]))[:m]
 
         efforts = np.zeros((len(both), model.n))
         efforts[:, inputs] = both[:, k:]
@@ -82,8 +79,6 @@ class Dense:
         self.A, self.B = by_z[:, :k], by_z[:, k:]
         dlam = W[:, np.newaxis] * dlam
         self.wrench_by_state, self.wrench_by_tau = dlam[:, :k], dlam[:, k:]
-        rate = np.concatenate((at.nu[0], self.nu_dot))
-        self.drift = rate if reference == 'frozen' else np.zeros(k)
 
 
 class Referee:
@@ -92,8 +87,8 @@ class Referee:
     def __init__(self, model, contacts=()):
         self.model, self.contacts = model, tuple(contacts)
 
-    def __call__(self, state, tau, wrenches=(), reference='moving'):
-        return Dense(self.model, state, tau, wrenches, self.contacts, reference)
+    def __call__(self, state, tau):
+        return Dense(self.model, state, tau, contacts=self.contacts)
 
 
 def linearization(model, state, tau, wrenches=()):

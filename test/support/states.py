@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Operating points: the ones where formulas tend to break, and random ones for properties."""
+"""Operating points where formulas tend to break."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from geolin_ros import State
 from support.finite_difference import exp
@@ -29,20 +28,6 @@ def edge_states(model, rng):
     near_pi = rotation_about(rng.normal(size=3), np.pi - 1e-9)
     yield 'near pi', State(near_pi, drawn.s, drawn.v, drawn.r)
     yield 'high speed', fast
-
-
-@st.composite
-def states(draw, model):
-    """Draw a state: any of the `edge_states`, identity or a tiny rotation, with drawn numbers."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    named = dict(edge_states(model, rng))
-    drawn = named['random']
-    zero = np.zeros(model.n)
-    named['neutral'] = State(np.eye(4), zero, np.zeros(6), zero)
-    if model.base == 'floating':
-        tiny = rotation_about(rng.normal(size=3), 1e-9)
-        named['nearly neutral'] = State(tiny, drawn.s, drawn.v, drawn.r)
-    return named[draw(st.sampled_from(sorted(named)))]
 
 
 def seen_from(L, reference):

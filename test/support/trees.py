@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random robots as descriptions, and trees whose bodies are numbered in another order."""
 
-import dataclasses
-
 import numpy as np
 from hypothesis import strategies as st
 
@@ -130,11 +128,6 @@ def renumber_bodies(tree, order):
     for array in renumbered:
         array.setflags(write=False)
     return renumbered
-
-
-def with_tree(model, tree):
-    """Return the model with another numbering of its bodies."""
-    return dataclasses.replace(model, tree=tree)
 
 
 def gimbal(base, order, line=2):
