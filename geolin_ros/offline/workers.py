@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where work is done: in this process, on all cores of this machine, or on a Dask cluster."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -86,6 +87,7 @@ def _ready(running: set['Future[Any]']) -> list[Any]:
 def _pool(count: int) -> Iterator[tuple[Executor, int]]:
     # with all that is imported and compiled here; zarr and fsspec make their threads anew
     context = multiprocessing.get_context('fork')
+    gc.freeze()  # no collection goes through what is imported, here, or copies it, in a process
     with _Pool(count, mp_context=context, initializer=_begin) as pool:
         try:
             yield pool, count
@@ -99,6 +101,8 @@ def _pool(count: int) -> Iterator[tuple[Executor, int]]:
             if isinstance(error, KeyboardInterrupt):
                 _end_processes()
             raise
+        finally:
+            gc.unfreeze()
 
 
 def _begin() -> None:
