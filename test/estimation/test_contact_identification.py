@@ -188,6 +188,7 @@ def test_what_was_found_meets_equations_of_pinocchio_that_contacts_leave_free(wa
     assert after < 1.1 * least
 
 
+@pytest.mark.parametrize('walk', [True], ids=['trots'], indirect=True)
 def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk, model, path):
     """Masses of 100 robots have a hundredth of the covariance; they are held by least squares."""
     _, found, _ = walk
@@ -230,6 +231,7 @@ def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk,
     assert np.median(spread[large] / said[large]) == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.parametrize('walk', [True], ids=['trots'], indirect=True)
 def test_identify__takes_contacts_by_parameters_and_nothing_where_they_are_missing(
     walk, model, path, tmp_path, capsys
 ):

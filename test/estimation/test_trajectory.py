@@ -73,21 +73,21 @@ def played(time, position, rate, rng):
     return Signals('arm', t[kept], s, r, tau)
 
 
-def two_joints(rng):
+@pytest.fixture(scope='module')
+def two_joints():
     """Return a recording in which shoulder and elbow move, a little."""
     time = np.arange(0.0, 10.0, 0.01)
     waves, sizes = 2 * np.pi * np.array([0.5, 0.4, 0.6, 0.5]), np.array([0.0, 0.3, 0.4, 0.0])
     angle = np.outer(time, waves)
-    return played(time, sizes * np.sin(angle), sizes * waves * np.cos(angle), rng)
+    return played(time, sizes * np.sin(angle), sizes * waves * np.cos(angle), np.random.default_rng(1))
 
 
-def test_propose__determines_what_two_joints_did_not_within_all_limits():
+def test_propose__determines_what_two_joints_did_not_within_all_limits(two_joints):
     pin = pytest.importorskip('pinocchio')
-    model, rng = read(), np.random.default_rng(1)
-    signals = two_joints(rng)
-    before = examine(model, signals)
+    model = read()
+    before = examine(model, two_joints)
     assert before.determined < 0.8 * before.possible
-    found = propose(model, signals)
+    found = propose(model, two_joints)
     message = yaml.safe_load(yaml.safe_dump(found.message(model.joint_names)))
     points = message['points']
     assert message['joint_names'] == list(NAMES)
@@ -103,7 +103,7 @@ def test_propose__determines_what_two_joints_did_not_within_all_limits():
     assert (np.abs(efforts) <= limits.effort).all()
     assert (np.abs(r) <= limits.velocity).all()
     assert ((s >= limits.lower) & (s <= limits.upper)).all()
-    motion = played(time - time[0], s, r, rng)
+    motion = played(time - time[0], s, r, np.random.default_rng(2))
     check(motion, model)
     after = examine(model, motion)
     assert after.determined - before.determined >= 0.9 * (before.possible - before.determined)
@@ -111,7 +111,6 @@ def test_propose__determines_what_two_joints_did_not_within_all_limits():
     assert (identified.after < 0.15 * identified.before).all()
 
 
-def test_propose__needs_an_arm_that_its_efforts_hold():
-    signals = two_joints(np.random.default_rng(2))
+def test_propose__needs_an_arm_that_its_efforts_hold(two_joints):
     with pytest.raises(UnsolvableError, match=r'takes .* of its effort limit to hold the arm'):
-        propose(read(effort=0.001), signals)
+        propose(read(effort=0.001), two_joints)
