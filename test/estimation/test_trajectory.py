@@ -79,7 +79,9 @@ def two_joints():
     time = np.arange(0.0, 10.0, 0.01)
     waves, sizes = 2 * np.pi * np.array([0.5, 0.4, 0.6, 0.5]), np.array([0.0, 0.3, 0.4, 0.0])
     angle = np.outer(time, waves)
-    return played(time, sizes * np.sin(angle), sizes * waves * np.cos(angle), np.random.default_rng(1))
+    return played(
+        time, sizes * np.sin(angle), sizes * waves * np.cos(angle), np.random.default_rng(1)
+    )
 
 
 def test_propose__determines_what_two_joints_did_not_within_all_limits(two_joints):
