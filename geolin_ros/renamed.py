@@ -40,6 +40,7 @@ MOVED = {
     'geolin_ros.offline.base_run': 'geolin_estimation.base_run',
     'geolin_ros.offline.comparison': 'geolin_tools.comparison',
     'geolin_ros.offline.modes': 'geolin_tools.modes',
+    'geolin_ros.offline.visited': 'geolin_tools.visited',
     'geolin_ros.ros.imu_queue': 'geolin_estimation.imu_queue',
     'geolin_ros.ros.linearization_node': 'geolin_ros.ros.linearizer',
     'geolin_ros.ros.state_estimator': 'geolin_estimation.state_estimator',

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import argparse
 
 COMMANDS = {
-    'gains': 'design gains for the contacts and postures in a bag',
     'info': 'print the model of a robot description: joints, bodies, mass, warnings',
     'linearize': 'linearize about all samples of a bag, into a dataset',
     'parameters': 'print the parameters of a node, as a file to start from',
@@ -34,7 +33,7 @@ COMMANDS = {
 
 VERBS = 'geolin.verbs'
 BESIDE = {
-    **dict.fromkeys(('analyze-modes', 'compare', 'export', 'gain-bank'), 'geolin_tools'),
+    **dict.fromkeys(('analyze-modes', 'compare', 'export', 'gain-bank', 'gains'), 'geolin_tools'),
     **dict.fromkeys(
         ('identify', 'import', 'inspect', 'lint-urdf', 'report', 'view'), 'geolin_tools'
     ),

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.control.gain_bank import build
     from geolin_ros.control.gain_file import save_bank
     from geolin_ros.control.support import Support
-    from geolin_ros.offline.visited import route, visited
+    from geolin_tools.visited import route, visited
 
     feet = [Support.parse(text) for text in options.feet.split(',') if text]
     with open_bags(options) as source:
