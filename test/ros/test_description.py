@@ -206,9 +206,10 @@ def test_other_node__is_asked_anew_when_the_parameter_changes(robot):
     ],
     ids=['xml', 'joint', 'file', 'choice', 'bounds', 'type', 'supports', 'gain bank'],
 )
-def test_bad_configuration__ends_the_process_with_the_reason(client, module, parameters, says):
-    client.module = module
-    process = client.start(**parameters)
+def test_bad_configuration__ends_the_process_with_the_reason(
+    new_client, quadruped, module, parameters, says
+):
+    process = new_client(quadruped, module=module).start(**parameters)
     assert process.wait(START) == 1
     last = process.log.strip().splitlines()[-1]
     assert last.startswith(f'{module}: ')

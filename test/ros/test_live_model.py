@@ -221,6 +221,43 @@ def test_value_that_cannot_be__is_refused_with_the_reason_and_changes_nothing(ro
     ask(robot, robot.model)
 
 
+@pytest.mark.parametrize(
+    ('module', 'parameters', 'cases'),
+    [
+        (
+            'lqr_node',
+            {'supports': ['FL_foot:0.02', 'FR_foot:0.02']},
+            [
+                ({'supports': ['FL_sole:0.02']}, "'FL_sole'"),
+                ({'weights': ['s.knee=0.1']}, "'s.knee'"),
+            ],
+        ),
+        (
+            'torque_estimator',
+            {'imu_topics': ['imu base']},
+            [
+                ({'imu_topics': ['imu tray']}, "'tray'"),
+                ({'imu_topics': ['imu FL_foot']}, 'no IMU that turns with it'),
+                ({'unknown_wrenches': ['hand']}, "'hand'"),
+                ({'wrench_topics': ['force hand']}, "'hand'"),
+            ],
+        ),
+    ],
+    ids=['lqr_node', 'torque_estimator'],
+)
+def test_name_that_the_robot_has_not__is_refused_by_other_nodes(
+    new_client, quadruped, module, parameters, cases
+):
+    client = new_client(quadruped, module=module)
+    client.start(robot_description_file=str(QUADRUPED), **parameters)
+    client.wait_until_serving()
+    for values, says in cases:
+        accepted, reason = client.set_parameters(**values)
+        assert not accepted
+        assert says in reason
+    assert client.set_parameters(**parameters) == (True, '')
+
+
 def test_refused_values__are_in_the_way_of_no_others(robot):
     for values in (
         {'contacts': ['FL_sole point']},

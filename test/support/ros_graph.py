@@ -306,17 +306,21 @@ class Client:
     ----------
     graph
         Where it lives.
-    process
-        The node's process, or None to start it later with `start`.
+    folder
+        Of the node's log.
     model
         The robot whose joints are published.
+    inputs
+        Quality of service of what it publishes.
+    module
+        What is started, a name of `environment.PROGRAMS`.
     """
 
-    def __init__(self, graph, folder, model, inputs=qos_profile_sensor_data):
+    def __init__(self, graph, folder, model, inputs=qos_profile_sensor_data, module='linearizer'):
         self.graph, self.model, self.folder = graph, model, folder
         self.namespace = f'/robot{os.getpid()}_{next(_namespaces)}'
-        self.node_name = f'{self.namespace}/linearizer'
-        self.process, self.module = None, 'linearizer'
+        self.node_name = f'{self.namespace}/{module}'
+        self.process, self.module = None, module
         self.environment = graph.environment
         self.time = 1000 * SECOND
         self.rng = np.random.default_rng(0)
