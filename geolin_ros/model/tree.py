@@ -528,6 +528,10 @@ class TreeModel:
 
     def neutral_state(self) -> State:
         """Return the state at the origin, joints at zero, at rest."""
+        return self._neutral.copy()
+
+    @cached_property
+    def _neutral(self) -> State:
         return self.state()
 
     def random_state(self, rng: np.random.Generator, speed: float = 1.0) -> State:
