@@ -14,8 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.directives.code import CodeBlock
 
 import geolin_ros
+from geolin_ros.cli.parameters import as_markdown
 from geolin_ros.stream.parameters import tables
-from geolin_ros.stream.parameters.table import as_markdown
 
 sys.path.insert(0, str(Path(__file__).parent))
 from citations import citing, computed_by

@@ -3,8 +3,11 @@
 """``geolin parameters``: the parameter tables of the nodes."""
 
 import argparse
+import json
+import textwrap
+from collections.abc import Sequence
 
-from geolin_ros.stream.parameters.table import as_markdown, as_parameter_file
+from geolin_ros.stream.parameters.table import Parameter
 from geolin_ros.stream.parameters.tables import ALL, table_of
 
 
@@ -30,3 +33,41 @@ def run(options: argparse.Namespace) -> int:
     table = table_of(options.node)
     print(as_parameter_file(table) if options.format == 'yaml' else as_markdown(table), end='')
     return 0
+
+
+def as_markdown(table: Sequence[Parameter]) -> str:
+    """Return the table for people."""
+    rows = ['| parameter | default | allowed | meaning |', '|---|---|---|---|']
+    for parameter in table:
+        default = f'`{_default_text(parameter)}` {parameter.unit}'.rstrip()
+        text = parameter.text if parameter.live else f'{parameter.text} Read at start only.'
+        rows.append(f'| `{parameter.name}` | {default} | {_allowed(parameter)} | {text} |')
+    return '\n'.join(rows) + '\n'
+
+
+def as_parameter_file(table: Sequence[Parameter]) -> str:
+    """Return a ROS parameter file with every default, for a node of any name and namespace."""
+    lines = ['/**:', '  ros__parameters:']
+    for parameter in table:
+        unit = f'[{parameter.unit}]' if parameter.unit else ''
+        values = f'{_allowed(parameter)} {unit}'.replace('`', '').strip()
+        comment = textwrap.wrap(parameter.text, 92) + ([values] if values else [])
+        lines += [f'    # {line}' for line in comment]
+        lines.append(f'    {parameter.name}: {_default_text(parameter)}')
+    return '\n'.join(lines) + '\n'
+
+
+def _default_text(parameter: Parameter) -> str:
+    """Return the default as YAML, which is JSON but for the quotes of words."""
+    if isinstance(parameter.default, str):
+        return parameter.default or "''"
+    return json.dumps(parameter.default)
+
+
+def _allowed(parameter: Parameter) -> str:
+    """Return the allowed values, for people."""
+    if parameter.choices:
+        return ', '.join(f'`{choice}`' for choice in parameter.choices)
+    if parameter.bounds is not None:
+        return f'{parameter.bounds[0]:g} ... {parameter.bounds[1]:g}'
+    return ''

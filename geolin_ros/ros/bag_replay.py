@@ -8,7 +8,6 @@ node is behind. In the end, what was sent, answered, dropped and recorded is cou
 """
 
 import argparse
-import importlib
 import sys
 import time
 from collections import Counter
@@ -32,6 +31,7 @@ from rosgraph_msgs.msg import Clock
 from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.optional import optional
+from geolin_ros.ros.message_types import name_of, type_of
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
 
 rosbag2 = optional('rosbags.rosbag2', extra='offline')
@@ -236,10 +236,8 @@ class Replay:
 
     def _publisher(self, topic: str, kind: str) -> Any:
         """Return a publisher, None of a type that is not known here, which nobody can take."""
-        package, _, name = kind.partition('/msg/')
-        try:
-            message_type = getattr(importlib.import_module(f'{package}.msg'), name)
-        except (ImportError, AttributeError):
+        message_type = type_of(kind)
+        if message_type is None:
             self._log.warning(f'{topic} is left out: type {kind} is not known here')
             return None
         latched = topic in self._bag.latched
@@ -248,8 +246,7 @@ class Replay:
         return self._graph.create_publisher(message_type, topic, profile)
 
     def _subscription(self, topic: str, kind: type) -> Any:
-        package = kind.__module__.partition('.')[0]
-        self._writer.add_topic(topic, f'{package}/msg/{kind.__name__}')
+        self._writer.add_topic(topic, name_of(kind))
         profile = QoSProfile(depth=OUTPUT_DEPTH)
         record = partial(self._record, topic)
         return self._graph.create_subscription(kind, topic, record, profile, raw=True)

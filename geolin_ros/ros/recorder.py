@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record what nodes take and give into a bag, each topic by the QoS of its publishers."""
 
-import importlib
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -18,9 +17,10 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
 from geolin_ros.offline.bag_writer import BagWriter, Storage
-from geolin_ros.offline.message_types import STRING
+from geolin_ros.offline.message_types import STRING, known_types
 from geolin_ros.offline.recorded_parameters import TOPIC, parameter_text, with_files
 from geolin_ros.ros.executor import init, spin
+from geolin_ros.ros.message_types import type_of
 from geolin_ros.ros.signals import handled_signals
 
 SCAN = 0.5
@@ -139,17 +139,15 @@ class Recorder(Node):
         known = self._subscriptions_of.get(topic)
         if known is not None and known[1] == profile:
             return
-        package, _, name = kind.partition('/msg/')
-        try:
-            message_type = getattr(importlib.import_module(f'{package}.msg'), name)
-            if known is None:
-                latched = profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
-                self._writer.add_topic(topic, kind, latched)
-        except (ImportError, AttributeError, KeyError):
+        message_type = type_of(kind)
+        if message_type is None or kind not in known_types().types:
             self._refused.add(topic)
             self._say(f'{topic} is left out: type {kind} is not known here')
             return
-        if known is not None:
+        if known is None:
+            latched = profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+            self._writer.add_topic(topic, kind, latched)
+        else:
             self.destroy_subscription(known[0])
         self.counts.setdefault(topic, 0)
         subscription = self.create_subscription(

@@ -36,14 +36,15 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.diagnostics import Diagnostics
 from geolin_ros.ros.executor import STEADY, init, result_of, spin
+from geolin_ros.ros.message_types import input_reader, name_of
 from geolin_ros.ros.model_server import Absent, Building, ModelServer, Refused, Wanted
 from geolin_ros.ros.parameter_services import ParameterServices
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
-from geolin_ros.ros.serialized_input import NAMES, input_reader
 from geolin_ros.ros.signals import PARENT, handled_signals
 from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.compiling import announced
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.serialized import VIEWS
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, PAYLOAD_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.parameters.table import Parameter, check_all
@@ -403,7 +404,7 @@ class RobotNode(LifecycleNode):
         self._inputs = [self._open(given) for given in self.inputs()]
 
     def _open(self, given: Input) -> Any:
-        is_raw = given.kind in NAMES
+        is_raw = name_of(given.kind) in VIEWS
         take = self._reading(given) if is_raw else given.take
         return self.create_subscription(
             given.kind, given.topic, take, raw=is_raw, **overridable(given.qos)
@@ -683,7 +684,7 @@ class RobotNode(LifecycleNode):
         """Say which inputs somebody publishes as another type: DDS never connects the two."""
         for subscription in self._inputs:
             topic, kind = subscription.topic_name, subscription.msg_type
-            expected = f'{kind.__module__.partition(".")[0]}/msg/{kind.__name__}'
+            expected = name_of(kind)
             for other in self.get_publishers_info_by_topic(topic):
                 if other.topic_type == expected:
                     continue

@@ -10,8 +10,9 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from geolin_ros.ros.serialized_input import NAMES, field_types, input_reader
+from geolin_ros.ros.message_types import field_types, input_reader, type_of
 from geolin_ros.stream.inputs.message_layout import Layout
+from geolin_ros.stream.inputs.serialized import VIEWS
 
 MESSAGES = 2000
 SPECIAL = (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)
@@ -63,7 +64,7 @@ def assert_same(message, view):
             assert expected == found, name
 
 
-@pytest.mark.parametrize('kind', NAMES)
+@pytest.mark.parametrize('kind', [type_of(name) for name in VIEWS])
 def test_view__has_what_rclpy_reads(kind):
     rng, reader, views = np.random.default_rng(0), input_reader(kind), 0
     message = kind()
@@ -95,7 +96,7 @@ def test_bytes_that_mean_nothing__may_differ():
     assert_same(deserialize_message(bytes(data), JointState), view)
 
 
-@pytest.mark.parametrize('kind', NAMES)
+@pytest.mark.parametrize('kind', [type_of(name) for name in VIEWS])
 def test_what_is_no_message__is_refused_and_the_next_one_is_read(kind):
     reader, data = input_reader(kind), sent(kind())
     for _ in range(2):

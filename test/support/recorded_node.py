@@ -13,8 +13,9 @@ from pathlib import Path
 from rclpy.serialization import serialize_message
 
 from geolin_ros.ros.linearizer import LinearizerNode
+from geolin_ros.ros.message_types import name_of
 from geolin_ros.ros.robot_node import run
-from geolin_ros.ros.serialized_input import NAMES
+from geolin_ros.stream.inputs.serialized import VIEWS
 
 NOTES = 'taken.txt'
 MATCHED = 'matched'
@@ -41,7 +42,7 @@ class RecordedNode(LinearizerNode):
         super().take(topic, message)
 
     def _open(self, given):
-        if given.kind not in NAMES:
+        if name_of(given.kind) not in VIEWS:
             take = self._noted(given.topic, given.take, serialize_message)
             given = given._replace(take=take)
         return super()._open(given)

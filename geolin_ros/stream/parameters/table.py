@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A table of parameters: names, defaults, bounds and meanings, and what is made of them."""
 
-import json
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, get_args
@@ -66,22 +64,6 @@ class Parameter:
                     f'parameter {self.name} is {list(value)}, expected finite numbers'
                 )
 
-    @property
-    def default_text(self) -> str:
-        """The default as YAML, which is JSON but for the quotes of words."""
-        if isinstance(self.default, str):
-            return self.default or "''"
-        return json.dumps(self.default)
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values, for people."""
-        if self.choices:
-            return ', '.join(f'`{choice}`' for choice in self.choices)
-        if self.bounds is not None:
-            return f'{self.bounds[0]:g} ... {self.bounds[1]:g}'
-        return ''
-
 
 def row_of(
     settings: type,
@@ -112,28 +94,6 @@ def _fields_of(name: str) -> tuple[str, str]:
     ``service_rate``.
     """
     return name.rpartition('.')[2], name.replace('.', '_')
-
-
-def as_markdown(table: Sequence[Parameter]) -> str:
-    """Return the table for people."""
-    rows = ['| parameter | default | allowed | meaning |', '|---|---|---|---|']
-    for parameter in table:
-        default = f'`{parameter.default_text}` {parameter.unit}'.rstrip()
-        text = parameter.text if parameter.live else f'{parameter.text} Read at start only.'
-        rows.append(f'| `{parameter.name}` | {default} | {parameter.allowed} | {text} |')
-    return '\n'.join(rows) + '\n'
-
-
-def as_parameter_file(table: Sequence[Parameter]) -> str:
-    """Return a ROS parameter file with every default, for a node of any name and namespace."""
-    lines = ['/**:', '  ros__parameters:']
-    for parameter in table:
-        unit = f'[{parameter.unit}]' if parameter.unit else ''
-        values = f'{parameter.allowed} {unit}'.replace('`', '').strip()
-        comment = textwrap.wrap(parameter.text, 92) + ([values] if values else [])
-        lines += [f'    # {line}' for line in comment]
-        lines.append(f'    {parameter.name}: {parameter.default_text}')
-    return '\n'.join(lines) + '\n'
 
 
 def check_all(values: Mapping[str, Any], table: Mapping[str, Parameter]) -> None:
