@@ -198,11 +198,6 @@ class TorqueStream(TopicStream[TorqueEstimate]):
                 )
             self._note_covariance(_sensor_of(wrench.link), message.covariance)
 
-    def _take_joint_state(self, message: Any) -> TorqueEstimate | None:
-        """Estimate at a joint state; None at the first of a clock."""
-        self.counts.received += 1
-        return self._estimate(message)
-
     def warm_up(self) -> None:
         """Estimate once at rest, so that the first joint state pays for nothing."""
         self._estimator.estimate(self._state, self._readings)
@@ -262,8 +257,10 @@ class TorqueStream(TopicStream[TorqueEstimate]):
 
     # ---- estimate
 
-    def _estimate(self, message: Any) -> TorqueEstimate | None:
+    def _take_joint_state(self, message: Any) -> TorqueEstimate | None:
+        """Estimate at a joint state; None at the first of a clock."""
         start = time.perf_counter()
+        self.counts.received += 1
         state, readings, place = self._state, self._readings, self._place
         stamp = nanoseconds(message.header.stamp)
         if starts_anew('joint state', stamp, self._last_stamp):

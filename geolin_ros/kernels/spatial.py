@@ -30,28 +30,3 @@ def add_cross_motion(v, y, scale, out):
     out[3] += scale * (v[4] * y[5] - v[5] * y[4])
     out[4] += scale * (v[5] * y[3] - v[3] * y[5])
     out[5] += scale * (v[3] * y[4] - v[4] * y[3])
-
-
-@kernel
-def add_cross_wrench(v, f, scale, out):
-    """out += scale (v xb* f): twist v acting on wrench f."""
-    out[0] += scale * (v[4] * f[2] - v[5] * f[1])
-    out[1] += scale * (v[5] * f[0] - v[3] * f[2])
-    out[2] += scale * (v[3] * f[1] - v[4] * f[0])
-    out[3] += scale * (v[1] * f[2] - v[2] * f[1] + v[4] * f[5] - v[5] * f[4])
-    out[4] += scale * (v[2] * f[0] - v[0] * f[2] + v[5] * f[3] - v[3] * f[5])
-    out[5] += scale * (v[0] * f[1] - v[1] * f[0] + v[3] * f[4] - v[4] * f[3])
-
-
-@kernel
-def add_matvec(M, v, out):
-    """out += M v for a 6x6 M."""
-    for i in range(6):
-        out[i] += (
-            M[i, 0] * v[0]
-            + M[i, 1] * v[1]
-            + M[i, 2] * v[2]
-            + M[i, 3] * v[3]
-            + M[i, 4] * v[4]
-            + M[i, 5] * v[5]
-        )

@@ -8,12 +8,7 @@ from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.kinematics.joints import place_bodies
 from geolin_ros.kernels.kinematics.motion import expand_state, propagate_motion
 from geolin_ros.kernels.packing.types import PRODUCT, Tree, Workspace
-from geolin_ros.kernels.spatial import (
-    add_cross_motion,
-    add_cross_wrench,
-    add_matvec,
-    motion_to_child,
-)
+from geolin_ros.kernels.spatial import add_cross_motion, motion_to_child
 
 
 @kernel
@@ -63,7 +58,7 @@ def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
     for k in range(slot.shape[0]):
         at = source[k]
         values[slot[k]] = of_poses[at] if at < 36 * nb else of_joints[at - 36 * nb]
-    add_passive_torque(tree, ws.x, ws.nu_dot, ws.tau)
+    add_passive_torque(tree, ws.x, ws.tau)
     for c in range(n):
         b[row_tau + tree.master[c]] = 0.0
     for c in range(n):
@@ -71,17 +66,42 @@ def assemble(tree: Tree, ws: Workspace, x, gravity, X, slot, source, values, b):
 
 
 @kernel
-def add_passive_torque(tree: Tree, x, nu_dot, tau_out):
-    """tau_i += a_i rdot_i + d_i r_i + f_i tanh(r_i / v0_i) + k_i (s_i - rest_i)."""
+def add_passive_torque(tree: Tree, x, tau_out):
+    """tau_i += d_i r_i + f_i tanh(r_i / v0_i) + k_i (s_i - rest_i)."""
     n = tree.armature.shape[0]
     rates = x.shape[0] - n
     for i in range(1, tree.parent.shape[0]):
         for e in range(tree.v_size[i]):
             c = tree.v_start[i] + e
             r = x[rates + c]
-            tau_out[6 + c] += tree.armature[c] * nu_dot[6 + c] + tree.damping[c] * r
+            tau_out[6 + c] += tree.damping[c] * r
             if tree.friction[c] != 0.0:
                 tau_out[6 + c] += tree.friction[c] * math.tanh(r / tree.friction_speed[c])
             if tree.stiffness[c] != 0.0:
                 s = x[16 + tree.q_start[i] + e]
                 tau_out[6 + c] += tree.stiffness[c] * (s - tree.rest[c])
+
+
+@kernel
+def add_cross_wrench(v, f, scale, out):
+    """out += scale (v xb* f): twist v acting on wrench f."""
+    out[0] += scale * (v[4] * f[2] - v[5] * f[1])
+    out[1] += scale * (v[5] * f[0] - v[3] * f[2])
+    out[2] += scale * (v[3] * f[1] - v[4] * f[0])
+    out[3] += scale * (v[1] * f[2] - v[2] * f[1] + v[4] * f[5] - v[5] * f[4])
+    out[4] += scale * (v[2] * f[0] - v[0] * f[2] + v[5] * f[3] - v[3] * f[5])
+    out[5] += scale * (v[0] * f[1] - v[1] * f[0] + v[3] * f[4] - v[4] * f[3])
+
+
+@kernel
+def add_matvec(M, v, out):
+    """out += M v for a 6x6 M."""
+    for i in range(6):
+        out[i] += (
+            M[i, 0] * v[0]
+            + M[i, 1] * v[1]
+            + M[i, 2] * v[2]
+            + M[i, 3] * v[3]
+            + M[i, 4] * v[4]
+            + M[i, 5] * v[5]
+        )
