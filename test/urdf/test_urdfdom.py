@@ -6,7 +6,6 @@ import copy
 import random
 import re
 import warnings
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,7 +20,6 @@ from geolin_ros.urdf import read
 
 pin = pytest.importorskip('pinocchio')
 
-TWO_ORIGINS = Path(__file__).parent / 'two_origins.urdf'
 MASS = '<mass value="1"/>'
 INERTIA = '<inertia ixx="1" ixy="0.1" ixz="0" iyy="1.2" iyz="0" izz="1.3"/>'
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
@@ -125,14 +123,6 @@ def assert_same(description, text):
         assert_allclose(placement, frames[name], rtol=1e-9, atol=1e-9, err_msg=name)
     scale = np.abs(inertia).max()
     assert_allclose(composite, inertia, rtol=0, atol=1e-9 * scale)
-
-
-def test_joint_with_two_origins__is_where_urdfdom_puts_it():
-    text = TWO_ORIGINS.read_text(encoding='utf-8')
-    with pytest.warns(ModelWarning, match=r"joint 'shoulder': more than one <origin>: the first"):
-        description = read(TWO_ORIGINS)
-    assert_same(description, text)
-    assert description.joints[0].placement[:3, 3].tolist() == [0.1, 0.2, 0.3]
 
 
 @pytest.mark.parametrize('case', TAKEN)
