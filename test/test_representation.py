@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support.close import assert_blocks_close, assert_close, blocks
 from support.finite_difference import derivative_by_vector
-from support.moving_robots import NAMES, PINOCCHIO
-from support.pinocchio_oracle import PinocchioOracle, pin
+from support.moving_robots import NAMES, PINOCCHIO, MovingRobot
+from support.pinocchio_oracle import pin
 from support.states import seen_from
 
 from geolin_ros import Linearizer, TreeModel, robots
@@ -19,20 +19,18 @@ from geolin_ros.linearization.representation import (
 from geolin_ros.spatial import se3
 
 
-class Case:
+class Case(MovingRobot):
     """A quadruped in motion."""
 
     def __init__(self):
-        self.model = TreeModel.from_urdf(robots.path('quadruped'))
-        self.lin = Linearizer(self.model)
-        rng = np.random.default_rng(11)
-        self.state = self.model.random_state(rng)
-        self.tau = 0.1 * rng.normal(size=self.model.n)
-        self.width = 2 * self.model.m
-        n = self.model.n
-        self.v = slice(6 + n, 12 + n)
-        self.offset = 0.1 * rng.normal(size=self.width)
-        self.oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), self.model)
+        super().__init__('quadruped', seed=11)
+        rng, n = np.random.default_rng(11), self.model.n
+        self.lin, self.width, self.v = (
+            Linearizer(self.model),
+            2 * self.model.m,
+            np.s_[6 + n : 12 + n],
+        )
+        self.tau, self.offset = 0.1 * rng.normal(size=n), 0.1 * rng.normal(size=self.width)
 
 
 @pytest.fixture(scope='module')

@@ -7,9 +7,8 @@ import pytest
 from support.close import assert_close
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative_by_state, derivative_by_vector
+from support.moving_robots import MovingRobot
 from support.passive_joints import passive_model
-from support.pinocchio_oracle import PinocchioOracle
-from support.robots import read_robot
 from support.states import seen_from
 from support.trees import random_model
 
@@ -18,16 +17,12 @@ from geolin_ros import Linearizer, TreeModel, Wrench, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
 
 
-class Case:
+class Case(MovingRobot):
     """The quadruped at a random motion with random accelerations."""
 
     def __init__(self):
-        path = robots.path('quadruped')
-        _, self.model = read_robot(path)
-        self.oracle = PinocchioOracle.read_urdf(path, self.model)
-        rng = np.random.default_rng(3)
-        self.state = self.model.random_state(rng)
-        self.a_0, self.r_dot = rng.normal(size=6), rng.normal(size=self.model.n)
+        super().__init__('quadruped', seed=3)
+        self.a_0, self.r_dot = np.split(self.nu_dot, [6])
         self.lin = Linearizer(self.model)
 
 
@@ -38,10 +33,9 @@ def case():
 
 def test_required_effort__is_pinocchios_inverse_dynamics(case):
     found = required_effort(case.model, case.state, case.r_dot, case.a_0)
-    nu_dot = np.concatenate((case.a_0, case.r_dot))
-    expected = case.oracle.inverse_dynamics(case.state, nu_dot)
+    expected = case.oracle.inverse_dynamics(case.state, case.nu_dot)
     assert_close(np.concatenate((found.base_wrench, found.tau)), expected, 1e-12)
-    assert_close(found.nu_dot, nu_dot, 0.0)
+    assert_close(found.nu_dot, case.nu_dot, 0.0)
 
 
 @pytest.mark.parametrize('mimic', [False, True], ids=['free', 'mimic'])
@@ -57,16 +51,6 @@ def test_consistent_motion__of_passive_joints_under_a_wrench(mimic):
     assert_close(L.nu_dot, found.nu_dot, 1e-10)
 
 
-class Tables:
-    """A random tree, and the paper's tables about its motion with any base acceleration."""
-
-    def __init__(self):
-        rng = np.random.default_rng(6)
-        description, self.model = random_model(rng, 7)
-        self.dense = DenseReference(description, self.model)
-        self.at, self.nu_dot = self.model.random_state(rng), rng.normal(size=self.model.m)
-
-
 @pytest.mark.shows(
     'Bos 2022: Definition 3.1: consistent (a_0, rdot)',
     'Bos 2022: - A and B about given accelerations',
@@ -74,8 +58,10 @@ class Tables:
 )
 def test_motions_of_given_accelerations__are_those_of_dense_dynamics():
     """Consistent by M_11 a_0 = -(M_12 rdot + h_1); A and B with the base wrench held."""
-    tables = Tables()
-    model, dense, at, nu_dot = tables.model, tables.dense, tables.at, tables.nu_dot
+    rng = np.random.default_rng(6)
+    description, model = random_model(rng, 7)
+    dense, at = DenseReference(description, model), model.random_state(rng)
+    nu_dot = rng.normal(size=model.m)
     M, h = dense.mass_matrix(at), dense.bias(at)
     found = required_effort(model, at, nu_dot[6:])
     a_0 = np.linalg.solve(M[:6, :6], -M[:6, 6:] @ nu_dot[6:] - h[:6])
