@@ -3,7 +3,7 @@
 """What the node says about itself once a second."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -81,18 +81,26 @@ class Diagnostics:
                 'joint coordinates': str(model.n),
                 'total mass [kg]': f'{model.total_mass:.3f}',
             }
-        status = DiagnosticStatus(name=self._name, hardware_id=self._hardware_id)
-        status.level, status.message = _judgement(
+        level, words = _judgement(
             waits_for, received, answered, dropped, dropped == early, self._answers
         )
         if received and not answered and not dropped and stream is not None and stream.waits_for:
-            status.level = DiagnosticStatus.WARN
-            status.message = f'no {self._answers}: waits for {stream.waits_for}'
+            level = DiagnosticStatus.WARN
+            words = f'no {self._answers}: waits for {stream.waits_for}'
         if errors:
-            status.level, status.message = DiagnosticStatus.ERROR, '; '.join(errors)
-        elif warnings and status.level == DiagnosticStatus.OK:
-            status.level, status.message = DiagnosticStatus.WARN, '; '.join(warnings)
+            level, words = DiagnosticStatus.ERROR, '; '.join(errors)
+        elif warnings and level == DiagnosticStatus.OK:
+            level, words = DiagnosticStatus.WARN, '; '.join(warnings)
         values |= {f'warning {k}': sentence for k, sentence in enumerate(warnings, 1)}
+        return self.message(clock_time, level, words, values)
+
+    def message(
+        self, clock_time: Any, level: bytes, words: str, values: Mapping[str, str]
+    ) -> DiagnosticArray:
+        """Return the message of a level, in ``words`` and ``values``."""
+        status = DiagnosticStatus(
+            name=self._name, hardware_id=self._hardware_id, level=level, message=words
+        )
         status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = clock_time.to_msg()

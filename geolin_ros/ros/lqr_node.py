@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from nav_msgs.msg import Odometry
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
@@ -285,17 +285,14 @@ class LqrNode(RobotNode):
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
         """Return mode, gains and counts."""
-        status = DiagnosticStatus(
-            name=self.get_fully_qualified_name(), hardware_id=self.get_name()
-        )
         mode, reason, warning = Mode.RELEASE, 'no state yet', ''
         if self._newest is not None:
             _, mode, reason = self._newest
         if self._pipeline is not None:
             warning = self._pipeline.stream.regulator.warning
         is_well = mode is Mode.FEEDBACK and not warning
-        status.level = DiagnosticStatus.OK if is_well else DiagnosticStatus.WARN
-        status.message = f'{mode.value} {waits_for or reason or warning}'.strip()
+        level = DiagnosticStatus.OK if is_well else DiagnosticStatus.WARN
+        words = f'{mode.value} {waits_for or reason or warning}'.strip()
         values = {
             'states': str(self._counts.received),
             **{mode.value: str(self._modes[mode.value]) for mode in Mode},
@@ -308,10 +305,7 @@ class LqrNode(RobotNode):
             if regulator.gains is not None:
                 values['gains made of'] = regulator.source
                 values['largest closed-loop eigenvalue'] = f'{regulator.gains.margin:.6f}'
-        status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        return message
+        return self._diagnostics.message(self.get_clock().now(), level, words, values)
 
 
 def main(arguments: list[str] | None = None) -> int:

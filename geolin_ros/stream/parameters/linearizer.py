@@ -17,7 +17,7 @@ from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, 
 from geolin_ros.urdf.xacro_file import argument_of
 
 NO_LOOPS = 'none'
-_row = partial(row_of, StreamSettings)
+_row, _contact_row = partial(row_of, StreamSettings), partial(row_of, ContactSettings)
 
 
 def _position(entry: str) -> tuple[str, float]:
@@ -257,12 +257,12 @@ TABLE: tuple[Parameter, ...] = (
         'A joint state without one of the wrenches is dropped, or linearized with zero force and '
         'a finding.',
     ),
-    Parameter(
+    _contact_row(
         'contact_source',
-        'parameter',
         'Active contacts: all of contacts; those of the topic contact_states; or those of '
         'contacts with a measured foot force.',
         choices=('parameter', 'topic', 'forces'),
+        field='source',
     ),
     Parameter(
         'contacts',
@@ -278,23 +278,22 @@ TABLE: tuple[Parameter, ...] = (
         'Forces at contacts, each as `topic frame`; wrench_timeout applies to them too.',
         entry=_foot_force,
     ),
-    Parameter(
+    _contact_row(
         'contact_on_force',
-        20.0,
         'A foot is in contact from this force on.',
-        unit='N',
-        bounds=(0.0, 1e6),
+        'N',
+        (0.0, 1e6),
+        field='on_force',
     ),
-    Parameter(
+    _contact_row(
         'contact_off_force',
-        10.0,
         'A foot in contact is lifted below this force.',
-        unit='N',
-        bounds=(0.0, 1e6),
+        'N',
+        (0.0, 1e6),
+        field='off_force',
     ),
-    Parameter(
+    _contact_row(
         'admissible_basis',
-        False,
         'Whether messages contain the basis of the motions that contacts admit.',
     ),
     _row('mass_matrix', 'Whether messages contain the mass matrix.'),

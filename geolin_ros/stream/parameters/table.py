@@ -72,11 +72,16 @@ def row_of(
     unit: str = '',
     bounds: tuple[float, float] | None = None,
     choices: tuple[str, ...] = (),
+    field: str = '',
 ) -> Parameter:
-    """Return the row of a field of a dataclass, whose default and choices it has."""
-    field = next(field for field in fields(settings) if field.name in _fields_of(name))
-    default: Any = field.default
-    return Parameter(name, default, text, unit, choices or get_args(field.type), bounds)
+    """Return the row of a field of a dataclass, whose default and choices it has.
+
+    ``field`` is its name, where the parameter does not tell.
+    """
+    names = (field,) if field else _fields_of(name)
+    found = next(found for found in fields(settings) if found.name in names)
+    default: Any = found.default
+    return Parameter(name, default, text, unit, choices or get_args(found.type), bounds)
 
 
 def deviation_of(
