@@ -87,11 +87,9 @@ def of_program(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
 
 def of_nodes(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
     """Return latencies [s] of the nodes, and how many periods they missed."""
-    robot = argparse.Namespace(
-        robot='quadruped', feet=None, armature=0.01, friction=0.8, effort_limit=None
-    )
+    robot = argparse.Namespace(robot='quadruped', feet=None, friction=0.8, effort_limit=None)
     rotors = folder / 'overlay.json'
-    rotors.write_text(overlay(robot.armature))
+    rotors.write_text(overlay())
     nodes = node_parameters(simulator_of(robot)[0], robot.robot, rotors, rate > 0.0)
     parameters = folder / 'parameters.yaml'
     parameters.write_text(

@@ -166,7 +166,7 @@ def run(robot: Robot, bar: Bar, seconds: float = 0.0) -> tuple[Simulator, Course
     """Return the simulator and the course of a robot under a bar."""
     path = EXAMPLES / robot.path if robot in ROBOTS.values() else Path(robot.path)
     path = path if path.is_file() else locate(robot.path)
-    given = parse_overlay(overlay(robot.armature, robot.effort_limit))
+    given = parse_overlay(overlay(robot.effort_limit, robot.armature))
     model = TreeModel.from_file(path, overlay=given, gravity=STANDARD_GRAVITY)
     load = {
         'frame': model.base_link,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads only wait
 
 import numpy as np
-from geolin_demos.balance.robots import ARMATURE, simulator_of
+from geolin_demos.balance.robots import simulator_of
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import push_of
 from geolin_demos.walk.course import (
@@ -263,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table: list[Sequence[str]] = [HEAD, ['---'] * len(HEAD)]
     verdicts: list[tuple[bool, str]] = []
     for robot in options.robots:
-        given = {'robot': robot, 'feet': options.feet, 'armature': ARMATURE}
+        given = {'robot': robot, 'feet': options.feet}
         simulator, _ = simulator_of(argparse.Namespace(**given, effort_limit=None, friction=0.8))
         found = {}
         for words, make in controllers(simulator, options.tunings):

@@ -10,4 +10,3 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
-ObjectArray: TypeAlias = NDArray[np.object_]

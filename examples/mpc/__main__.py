@@ -16,7 +16,7 @@ from geolin_ros.ros.signals import end_early, stop_on_signals
 if __name__ == '__main__':
     end_early('mpc', 130)  # while modules are imported
 
-from geolin_demos.balance.robots import ARMATURE, overlay
+from geolin_demos.balance.robots import overlay
 from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
 from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.demo.processes import Child
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     with tempfile.TemporaryDirectory(prefix='geolin-mpc-') as folder:
         rotors = Path(folder) / 'overlay.json'
-        rotors.write_text(overlay(ARMATURE))
+        rotors.write_text(overlay())
         parameters = {
             **read,
             'overlay_file': str(rotors),

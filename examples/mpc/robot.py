@@ -22,7 +22,7 @@ import rclpy
 from geolin_demos.balance.answers import Answers
 from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.motions import Motion, stand, stops
-from geolin_demos.balance.robots import ARMATURE, simulator_of
+from geolin_demos.balance.robots import simulator_of
 from geolin_demos.balance.run import Run
 from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the robot; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m mpc.robot', description=__doc__)
     add_arguments(parser)
-    parser.set_defaults(armature=ARMATURE, effort_limit=None)
+    parser.set_defaults(effort_limit=None)
     options = parser.parse_args(arguments)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from geolin_demos.balance.robots import ARMATURE, FEET, overlay, simulator_of, standing_parameters
+from geolin_demos.balance.robots import FEET, overlay, simulator_of, standing_parameters
 from geolin_demos.demo.__main__ import RANGE, discovery
 from geolin_demos.sim.feet import text_of
 from launch.actions import (
@@ -44,13 +44,11 @@ def start(context):
     """Return the simulator and the chain for the robot that is asked for."""
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     robot, feet, output = given['robot'], given['feet'], given['output']
-    options = argparse.Namespace(
-        robot=robot, feet=feet, armature=ARMATURE, effort_limit=None, friction=0.8
-    )
+    options = argparse.Namespace(robot=robot, feet=feet, effort_limit=None, friction=0.8)
     simulator, _ = simulator_of(options)
     temporary = tempfile.TemporaryDirectory(prefix='geolin-standing-')
     motors, parameters = Path(temporary.name, 'overlay.json'), Path(temporary.name, 'nodes.yaml')
-    motors.write_text(overlay(ARMATURE))
+    motors.write_text(overlay())
     parameters.write_text(json.dumps(standing_parameters(simulator, robot, motors)))
     process = ExecuteProcess(
         name='simulator',

@@ -402,11 +402,10 @@ class _Reader:
         actuators = [(f'actuator {m.actuator(i).name or i!r}', i) for i in range(m.nu)]
         of_ball = [(what, j) for what, j in joints if m.jnt_type[j] <= 1]
         of_free = [(what, i) for what, i in dofs if m.jnt_type[m.dof_jntid[i]] == 0]
-        elsewhere = [(what, i) for what, i in actuators if m.actuator_trntype[i] not in _TO_JOINTS]
-        elsewhere += [
+        elsewhere = [
             (what, i)
             for what, i in actuators
-            if m.actuator_trntype[i] in _TO_JOINTS and m.jnt_type[m.actuator_trnid[i, 0]] <= 1
+            if m.actuator_trntype[i] not in _TO_JOINTS or m.jnt_type[m.actuator_trnid[i, 0]] <= 1
         ]
         springs, dampers, passive = self._springs, self._dampers, self._has_passive_forces
         losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')

@@ -8,6 +8,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,9 +162,11 @@ def _about(
         yield from _totals(description, model)
     if size is not None and size > LARGEST_ROBOT:
         yield Finding(
-            'warning', 'the robot', f'is {size:.4g} m long from its root to its farthest joint',
+            'warning',
+            'the robot',
+            f'is {size:.4g} m long from its root to its farthest joint',
             'check the units of its origins: m, not mm',
-        )  # fmt: skip
+        )
 
 
 def _links(
@@ -173,27 +176,29 @@ def _links(
     made_up = dict(_placeholders(description))
     for link in description.links:
         where = f'link {link.name!r}'
+        warn = partial(Finding, 'warning', where)
         mass, com, _ = mass_properties(link.inertia)
         if not link.inertia.any():
             if link.name in moved:
                 yield Finding(
-                    'note', where, 'moves but has no inertia of its own',
+                    'note',
+                    where,
+                    'moves but has no inertia of its own',
                     'give it an <inertial> unless it is a frame',
-                )  # fmt: skip
+                )
             continue
         if link.name in made_up:
-            yield Finding(
-                'warning', where, f'inertia {made_up[link.name]} is a placeholder',
+            yield warn(
+                f'inertia {made_up[link.name]} is a placeholder',
                 'take the tensor from CAD, or that of a box of its mass and size',
-            )  # fmt: skip
+            )
         else:
             yield from _moments(link, where, size)
         if size is not None and float(np.linalg.norm(com)) > LARGEST_RADIUS * size:
-            yield Finding(
-                'warning', where,
+            yield warn(
                 f'centre of mass {np.linalg.norm(com):.3g} m away in a robot of {size:.3g} m',
                 'check the units: m, not mm',
-            )  # fmt: skip
+            )
         if link.name in boxes and mass > 0.0:
             yield from _in_box(link, where, boxes[link.name], link.name not in made_up)
 
@@ -225,6 +230,7 @@ def _is_ball(mass: float, moment: float) -> bool:
 def _moments(link: Link, where: str, size: float | None) -> Iterator[Finding]:
     """Compare the principal moments with those of any body, and of one of this mass and size."""
     mass, com, _ = mass_properties(link.inertia)
+    warn = partial(Finding, 'warning', where)
     low, middle, high = (float(moment) for moment in principal_moments(link.inertia))
     rounding = 1e-9 * (high + mass * float(com @ com))
     again = 'copy the inertia tensor about the centre of mass again'
@@ -233,63 +239,59 @@ def _moments(link: Link, where: str, size: float | None) -> Iterator[Finding]:
             'error', where, f'inertia has a negative principal moment, {low:.3g} kg m^2', again
         )
     elif low + middle < high * (1.0 - 1e-6) - rounding:
-        yield Finding(
-            'warning', where,
+        yield warn(
             f'principal moments {low:.3g}, {middle:.3g}, {high:.3g} kg m^2 break the triangle '
             'inequality: no body has them',
             again,
-        )  # fmt: skip
+        )
     elif mass > 0.0 and low + middle > high * (1.0 + 1e-6):
         sides = [math.sqrt(6.0 * (low + middle + high - 2.0 * m) / mass) for m in (high, middle)]
         sides.append(math.sqrt(6.0 * (middle + high - low) / mass))
         density = mass / math.prod(sides)
         if density > DENSEST:
             shown = ' x '.join(f'{side:.2g}' for side in sides)
-            yield Finding(
-                'warning', where,
+            yield warn(
                 f'{mass:.4g} kg with these moments of inertia is a block of {shown} m, denser '
                 'than any metal',
                 'check the units: kg and kg m^2; write the real tensor',
-            )  # fmt: skip
+            )
     if mass > 0.0 and size is not None and math.sqrt(high / mass) > LARGEST_RADIUS * size:
-        yield Finding(
-            'warning', where,
+        yield warn(
             f'radius of gyration {math.sqrt(high / mass):.3g} m in a robot of {size:.3g} m',
             'check the units: kg m^2',
-        )  # fmt: skip
+        )
 
 
 def _in_box(link: Link, where: str, box: Box, moments_too: bool) -> Iterator[Finding]:
     """Compare mass and inertia with those that fit into the link's own shapes."""
     mass, com, inertia = mass_properties(link.inertia)
-    extent = box.upper - box.lower
+    warn, extent = partial(Finding, 'warning', where), box.upper - box.lower
     shown = ' x '.join(f'{side:.3g}' for side in extent)
     if np.any(com > box.upper + 0.5 * extent + 0.01) or np.any(
         com < box.lower - 0.5 * extent - 0.01
     ):
-        yield Finding(
-            'warning', where, f'centre of mass {np.round(com, 4).tolist()} m lies outside of its '
-            f'shapes, {shown} m', 'check the units: m, not mm',
-        )  # fmt: skip
+        yield warn(
+            f'centre of mass {np.round(com, 4).tolist()} m lies outside of its shapes, {shown} m',
+            'check the units: m, not mm',
+        )
         return
     volume = float(np.prod(extent))
     if volume > 0.0 and mass > DENSEST * volume:
-        yield Finding(
-            'warning', where, f'{mass:.4g} kg in shapes of {shown} m is denser than any metal',
+        yield warn(
+            f'{mass:.4g} kg in shapes of {shown} m is denser than any metal',
             'check the units: kg, not g',
-        )  # fmt: skip
+        )
     reach = np.maximum(box.upper - com, com - box.lower) ** 2
     largest = mass * (reach.sum() - reach)
     moments = np.diag(inertia)
     beyond = moments > 1.5 * largest
     if moments_too and beyond.any():
         axis = int(np.argmax(moments / np.maximum(largest, 1e-300)))
-        yield Finding(
-            'warning', where,
+        yield warn(
             f'i{"xyz"[axis] * 2} is {moments[axis]:.3g} kg m^2; {mass:.3g} kg in its shapes, '
             f'{shown} m, has at most {largest[axis]:.3g}',
             'check units and origin of <inertial>',
-        )  # fmt: skip
+        )
 
 
 def _joints(description: Description, size: float | None) -> Iterator[Finding]:
@@ -300,55 +302,52 @@ def _joints(description: Description, size: float | None) -> Iterator[Finding]:
     usual = float(np.median([length for length in lengths.values() if length > 1e-6] or [0.0]))
     for joint in description.joints:
         where, limits = f'joint {joint.name!r}', joint.limits
+        warn, note = partial(Finding, 'warning', where), partial(Finding, 'note', where)
         if lengths[joint.name] > max(1.0, LONGEST_JOINT * usual) and len(lengths) > 2:
-            yield Finding(
-                'warning', where,
+            yield warn(
                 f'is {lengths[joint.name]:.4g} m away from its parent; {usual:.3g} m is usual '
                 'in this robot',
                 'check the units of its origin: m, not mm',
-            )  # fmt: skip
+            )
         if joint.kind not in SINGLE_AXIS_KINDS:
             continue
         norm = float(np.linalg.norm(joint.axis))
         if abs(norm - 1.0) > 1e-3:
-            yield Finding(
-                'note', where, f'axis has length {norm:.6g} and is read as a unit vector',
-                'write a unit vector',
-            )  # fmt: skip
+            yield note(
+                f'axis has length {norm:.6g} and is read as a unit vector', 'write a unit vector'
+            )
         if math.isfinite(limits.effort):
             lever = 1.0 if joint.kind == 'prismatic' or size is None else size
             largest = STRONGEST * mass * 9.81 * lever
             if limits.effort == 0.0:
-                yield Finding('warning', where, 'effort limit is 0', "write the actuator's limit")
+                yield warn('effort limit is 0', "write the actuator's limit")
             elif limits.effort > largest > 0.0:
-                yield Finding(
-                    'warning', where,
+                yield warn(
                     f'effort limit {limits.effort:.4g} on a robot of {mass:.3g} kg and '
                     f'{lever:.3g} m cannot be real',
                     "write the actuator's limit, or give effort_limit in the overlay: gains weigh "
                     'efforts by it',
-                )  # fmt: skip
+                )
         elif joint.mimic is None:
             fix = 'add <limit effort="..."/>, in MJCF actuatorfrcrange="..."'
-            yield Finding('note', where, 'no effort limit', fix)
+            yield note('no effort limit', fix)
         if limits.velocity == 0.0 or FASTEST < limits.velocity < math.inf:
-            yield Finding(
-                'warning', where, f'velocity limit {limits.velocity:.4g} cannot be real',
+            yield warn(
+                f'velocity limit {limits.velocity:.4g} cannot be real',
                 "write the actuator's limit",
-            )  # fmt: skip
+            )
         if joint.kind in ('revolute', 'prismatic') and limits.lower == limits.upper:
-            yield Finding(
-                'warning', where, f'lower and upper limit are both {limits.lower:.4g}',
+            yield warn(
+                f'lower and upper limit are both {limits.lower:.4g}',
                 'write the range, or make the joint fixed',
-            )  # fmt: skip
+            )
         farthest = max(abs(limits.lower), abs(limits.upper))
         if joint.kind == 'revolute' and MOST_TURNS < farthest / math.tau < math.inf:
-            yield Finding(
-                'warning', where,
+            yield warn(
                 f'limits {limits.lower:.4g} and {limits.upper:.4g} rad are '
                 f'{farthest / math.tau:.3g} turns',
                 'check the units: rad, not degrees; or make the joint continuous',
-            )  # fmt: skip
+            )
 
 
 def _shapes(source: Any) -> dict[str, list[Shape]]:
@@ -390,33 +389,40 @@ def _meshes(shapes: dict[str, list[Shape]], urdf_file: Path) -> Iterator[Finding
     for folder, names in lost.items():
         shown = ', '.join(names[:3]) + (f' and {len(names) - 3} more' if len(names) > 3 else '')
         yield Finding(
-            'warning', f'meshes in {folder}', f'not found: {shown}',
+            'warning',
+            f'meshes in {folder}',
+            f'not found: {shown}',
             'correct the paths, or source the workspace of the package; dynamics need no meshes',
-        )  # fmt: skip
+        )
 
 
 def _mimics(description: Description) -> Iterator[Finding]:
     for joint in description.joints:
         if joint.mimic is not None and joint.mimic.multiplier == 0.0:
             yield Finding(
-                'warning', f'joint {joint.name!r}',
+                'warning',
+                f'joint {joint.name!r}',
                 f'mimics {joint.mimic.joint!r} with multiplier 0: it never moves',
                 'make the joint fixed',
-            )  # fmt: skip
+            )
 
 
 def _totals(description: Description, model: TreeModel) -> Iterator[Finding]:
     if not 0.01 <= model.total_mass <= 10_000.0:
         yield Finding(
-            'warning', 'the robot', f'total mass is {model.total_mass:.3g} kg',
+            'warning',
+            'the robot',
+            f'total mass is {model.total_mass:.3g} kg',
             'check the units: kg',
-        )  # fmt: skip
+        )
     root = next(link for link in description.links if link.name == model.base_link)
     if not root.inertia.any():
         yield Finding(
-            'note', f'link {root.name!r}', 'is the root and has no inertia of its own',
+            'note',
+            f'link {root.name!r}',
+            'is the root and has no inertia of its own',
             'nothing to do where a fixed joint carries the first body',
-        )  # fmt: skip
+        )
 
 
 def _size(description: Description) -> float:

@@ -54,11 +54,9 @@ def test_simulator_of_the_launch_file__is_given_options_that_it_has():
 
 @pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
 def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
-    options = argparse.Namespace(
-        robot=robot, feet=FEET[robot], armature=0.01, effort_limit=None, friction=0.8
-    )
+    options = argparse.Namespace(robot=robot, feet=FEET[robot], effort_limit=None, friction=0.8)
     simulator, _ = simulator_of(options)
-    (tmp_path / 'overlay.json').write_text(overlay(0.01))
+    (tmp_path / 'overlay.json').write_text(overlay())
     values = node_parameters(simulator, robot, tmp_path / 'overlay.json', realtime=False)
     for program, table in (('linearizer', TABLE), ('lqr_node', LQR_TABLE)):
         rows = {row.name: row for row in table}
@@ -66,4 +64,4 @@ def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
             rows[name].check(value)
     found = {support.frame: support.kind for support in supports_of(values['lqr_node'])}
     assert found == {frame: support.kind for frame, support in simulator.feet.items()}
-    assert json.loads(overlay(0.01))['joints']['*']['rotor_inertia'] == 0.01
+    assert json.loads(overlay())['joints']['*']['rotor_inertia'] == 0.01

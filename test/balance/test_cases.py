@@ -24,9 +24,7 @@ def robot(name, feet):
     path = str(example_robot(name))
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        given = argparse.Namespace(
-            robot=path, feet=feet, armature=0.01, effort_limit=None, friction=0.8
-        )
+        given = argparse.Namespace(robot=path, feet=feet, effort_limit=None, friction=0.8)
         return simulator_of(given)[0]
 
 

@@ -67,7 +67,6 @@ def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
     given = argparse.Namespace(
         robot=str(FOLDER / robot.path),
         feet=robot.feet.replace(' ', ','),
-        armature=ARMATURE,
         effort_limit=robot.effort_limit,
         friction=0.8,
     )
@@ -132,7 +131,7 @@ def balanced(robot, folder):
 def test_legged_robots__stand_or_are_refused_as_listed(evidence_folder, tmp_path):
     pytest.importorskip('geolin_msgs.msg')
     rotors, begun, start = tmp_path / 'rotors.yaml', evidence.provenance(), time.monotonic()
-    rotors.write_text(overlay(ARMATURE))
+    rotors.write_text(overlay())
     rows, odd, counts = [], [], dict.fromkeys(('stands', 'falls', 'infeasible', 'refused'), 0)
     for robot in LEGGED:
         analysis, verdict = analysed(robot, rotors)

@@ -25,7 +25,7 @@ from geolin_demos.balance.motions import Moment
 from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Refused, Row, markdown, verdict
 from geolin_demos.balance.robot import leads, parse
-from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of, standing_parameters
+from geolin_demos.balance.robots import overlay, simulator_of, standing_parameters
 from geolin_demos.sim.feet import text_of
 
 from geolin_msgs.msg import ContactState, FeedbackGains
@@ -88,7 +88,7 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(program, tmp_p
     """
     command = [sys.executable, *program, '--robot', 'quadruped']
     robot, _ = simulator_of(parse(command[3:]))
-    (tmp_path / 'motors.json').write_text(overlay(ARMATURE))
+    (tmp_path / 'motors.json').write_text(overlay())
     files = tmp_path / 'shared.yaml', *(tmp_path / f'{name}.yaml' for name in NODES)
     files[0].write_text(
         json.dumps(standing_parameters(robot, 'quadruped', tmp_path / 'motors.json'))

@@ -11,7 +11,6 @@ import pytest
 from geolin_tools.cli.identify import _lines as lines_of
 from geolin_tools.identification import (
     Prior,
-    Rooms,
     Signals,
     deviations,
     identify,
@@ -324,8 +323,7 @@ def test_masses_stay_within_the_shapes_of_their_links():
     }
     signals = arm_recording(arm(hidden), rng, seconds=12.0)
     free, held = (
-        identify(model, [signals], prior=Prior(trust=1.0, rooms=where))
-        for where in (None, Rooms(rooms))
+        identify(model, [signals], prior=Prior(trust=1.0, rooms=where)) for where in (None, rooms)
     )
     assert (rooms['lower'] @ free.inertial[2] < 0.0).any()
     assert (rooms['lower'] @ held.inertial[2] >= 0.0).all()
@@ -346,7 +344,7 @@ def test_masses_stay_where_the_description_has_them_beyond_their_shapes():
     signals = arm_recording(arm(hidden), np.random.default_rng(16), seconds=12.0)
     free, held = (
         identify(model, [signals], prior=Prior(trust=1.0, rooms=where)).inertial[2]
-        for where in (None, Rooms({'lower': rows}))
+        for where in (None, {'lower': rows})
     )
     assert (rows @ free / free[0] - bound).min() < -0.5
     assert (rows @ held / held[0] - bound).min() > -0.05

@@ -22,7 +22,7 @@ from geolin_ros.errors import GeolinError, InfeasibleError, NotStabilizableError
 
 pytest.importorskip('mujoco')
 
-from geolin_demos.balance.robots import ARMATURE, overlay
+from geolin_demos.balance.robots import overlay
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import PERIOD, random_pushes
 from geolin_demos.walk.course import prepare
@@ -34,7 +34,7 @@ SPEED = 0.3
 @pytest.fixture(scope='module')
 def rotors(tmp_path_factory):
     path = tmp_path_factory.mktemp('gait') / 'rotors.yaml'
-    path.write_text(overlay(ARMATURE))
+    path.write_text(overlay())
     return path
 
 

@@ -16,7 +16,7 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
 import rclpy
-from geolin_demos.balance.robots import ARMATURE, overlay
+from geolin_demos.balance.robots import overlay
 from geolin_demos.demo.__main__ import as_arguments
 from geolin_demos.demo.descriptions import published
 from geolin_demos.demo.processes import Child
@@ -37,7 +37,7 @@ from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.message_memory import read_matrix
 
 ROBOT = robots.path('quadruped')
-MODEL = TreeModel.from_urdf(ROBOT, overlay=json.loads(overlay(ARMATURE)))
+MODEL = TreeModel.from_urdf(ROBOT, overlay=json.loads(overlay()))
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 PARAMETERS = {
     'linearizer': {'service.budget': 1.0, 'contact_source': 'topic', 'service.rate': 1000},
@@ -83,7 +83,7 @@ def stage(ros_domain, request):
     children, found = [], None
     try:
         for name, parameters in given.items():
-            arguments = as_arguments(parameters | {'overlay': overlay(ARMATURE)})
+            arguments = as_arguments(parameters | {'overlay': overlay()})
             children.append(Child(name, PROGRAMS[name], arguments, {}))
         found = Stage()
         found.pids = {child.name: child.pid for child in children}

@@ -27,7 +27,6 @@ from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Refused, Row, markdown, verdict
 from geolin_demos.balance.robots import (
     BUNDLED,
-    DESIGNS,
     add_robot_arguments,
     feet_of,
     node_parameters,
@@ -138,8 +137,8 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
         made = build(simulator.model, [cases[0].motion.knots], tolerance=float('inf'))
         save_bank(made, simulator.model, bank)
     rotors = folder / 'overlay.json'
-    rotors.write_text(overlay(robot.armature, robot.effort_limit))
-    nodes = node_parameters(simulator, robot.robot, rotors, robot.realtime, bank, robot.designs)
+    rotors.write_text(overlay(robot.effort_limit))
+    nodes = node_parameters(simulator, robot.robot, rotors, robot.realtime, bank)
     parameters = folder / 'parameters.yaml'
     parameters.write_text(
         json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
@@ -156,7 +155,7 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
         )
         for program in nodes
     ]
-    valued = ('robot', 'feet', 'seed', 'pushes', 'noise', 'delay', 'armature', 'friction')
+    valued = ('robot', 'feet', 'seed', 'pushes', 'noise', 'delay', 'friction')
     given = [f'--{option}={getattr(robot, option)}' for option in valued]
     for option, value in (('height', robot.height), ('effort-limit', robot.effort_limit)):
         given += [] if value is None else [f'--{option}={value!r}']
@@ -177,9 +176,6 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         '--skip-largest',
         action='store_true',
         help='do not look for the largest impulses, which takes longest',
-    )
-    parser.add_argument(
-        '--designs', type=float, default=DESIGNS, help='of gains, at most [Hz] (%(default)g)'
     )
     parser.add_argument('--table', type=Path, help='file for the table, in Markdown')
     parser.add_argument(

@@ -58,7 +58,6 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
     parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
     parser.add_argument('--realtime', action='store_true', help='against the clock')
-    parser.add_argument('--armature', type=float, default=ARMATURE, help='of joints [kg m^2]')
     parser.add_argument(
         '--effort-limit',
         type=float,
@@ -92,7 +91,7 @@ def feet_of(options: argparse.Namespace) -> str:
     return str(feet)
 
 
-def overlay(armature: float, effort_limit: float | None = None) -> str:
+def overlay(effort_limit: float | None = None, armature: float = ARMATURE) -> str:
     """Return the overlay file, YAML that is JSON, of every joint's motor."""
     motor = {'rotor_inertia': armature, 'gear_ratio': 1.0}
     if effort_limit is not None:
@@ -106,7 +105,7 @@ def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
     Raises `GeolinError` if robot or feet cannot be used; `OSError` if the file cannot be read.
     """
     path: Path = locate(options.robot)
-    motors = json.loads(overlay(options.armature, options.effort_limit))
+    motors = json.loads(overlay(options.effort_limit))
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # the nodes say the same
         model = TreeModel.from_file(path, overlay=motors, gravity=STANDARD_GRAVITY)
@@ -115,27 +114,22 @@ def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
 
 
 def node_parameters(
-    simulator: Simulator,
-    robot: str,
-    overlay_file: Path,
-    realtime: bool,
-    bank: str = '',
-    designs: float = DESIGNS,
+    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool, bank: str = ''
 ) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
     In lock step the LQR node has to wait for a simulator that waits for it, and for a linearizer
-    that nobody waits for. Without a file of gains it makes them as it goes, ``designs`` a second.
+    that nobody waits for. Without a file of gains it makes them as it goes, `DESIGNS` a second.
     """
     shared = {'overlay_file': str(overlay_file), **file_parameter(locate(robot))}
     return {
-        'linearizer': shared | {'max_rate': designs, 'contact_source': 'topic'},
+        'linearizer': shared | {'max_rate': DESIGNS, 'contact_source': 'topic'},
         'lqr_node': {
             **shared,
             'supports': [text_of(support) for support in simulator.feet.values()],
             'publish_efforts': True,
             'gain_bank': bank,
-            'design_rate': designs,
+            'design_rate': DESIGNS,
             **({} if realtime else {'input_timeout': 10.0, 'gains_timeout': 10.0}),
         },
     }

@@ -24,7 +24,7 @@ import numpy as np
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 
-from geolin_demos.balance.robots import ARMATURE, BUNDLED, overlay, simulator_of
+from geolin_demos.balance.robots import BUNDLED, overlay, simulator_of
 from geolin_demos.demo.__main__ import INTERRUPTED, as_arguments, discovery, supervise
 from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.demo.processes import Child
@@ -79,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--in-process', action='store_true', help='all in one, without ROS')
     where.add_argument('--alone', action='store_true', help='the robot alone, nodes are there')
-    parser.set_defaults(armature=ARMATURE, effort_limit=None)
+    parser.set_defaults(effort_limit=None)
     options = parser.parse_args(arguments)
     given = sys.argv[1:] if arguments is None else arguments
     is_tour = options.robot is None and options.feet is None and not options.alone
@@ -116,7 +116,7 @@ def start(options: argparse.Namespace, supports: list[str], arguments: list[str]
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     domain = environment['ROS_DOMAIN_ID']
     print(f'walk of {options.robot} on ROS_DOMAIN_ID {domain}', flush=True)
-    shared = {'overlay': overlay(ARMATURE), **file_parameter(locate(options.robot))}
+    shared = {'overlay': overlay(), **file_parameter(locate(options.robot))}
     walker = {'supports': supports, 'dynamics': options.dynamics, 'service_timeout': 10.0}
     servers = [
         Child(

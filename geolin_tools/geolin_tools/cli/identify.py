@@ -109,7 +109,6 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.urdf.writer import write
     from geolin_tools.identification import (
         Prior,
-        Rooms,
         choose_prior,
         deviations,
         identify,
@@ -155,7 +154,7 @@ def run(options: argparse.Namespace) -> int:
         trusts=tuple(trusts.items()),
         only=tuple(options.only),
         payload=options.payload,
-        rooms=None if is_stored(str(shapes)) else Rooms(rooms_of(model, shapes)),
+        rooms=None if is_stored(str(shapes)) else rooms_of(model, shapes),
     )
     given, aside, cutoff = recordings[: len(bags)], recordings[len(bags) :], options.cutoff
     set_by_hand = {'trust': trust, 'springs': options.springs}

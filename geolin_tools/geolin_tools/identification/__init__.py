@@ -12,7 +12,7 @@ from geolin_tools.identification.identification import (
     identify,
 )
 from geolin_tools.identification.overlay import overlay_of
-from geolin_tools.identification.parameters import Prior, Rooms
+from geolin_tools.identification.parameters import Prior
 from geolin_tools.identification.rooms import rooms_of
 from geolin_tools.identification.signals import Motion, Signals, check, prepare
 from geolin_tools.identification.trajectory import Trajectory, propose
@@ -25,7 +25,6 @@ __all__ = [
     'Identification',
     'Motion',
     'Prior',
-    'Rooms',
     'Signals',
     'Trajectory',
     'check',

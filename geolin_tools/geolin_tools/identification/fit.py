@@ -22,7 +22,7 @@ from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 from geolin_tools.identification.bodies import NUMBERS
 from geolin_tools.identification.equations import Equations
-from geolin_tools.identification.parameters import LOGARITHMIC, JointNumber, Parameters
+from geolin_tools.identification.parameters import JointNumber, Parameters
 from geolin_tools.identification.signals import KEPT_RATE, Track
 
 optimize = optional('scipy.optimize', extra='estimation')
@@ -137,18 +137,13 @@ class _Features:
             if n.kind == 'friction_speed'
         }
         self._origin = parameters.described[list(parameters.bodies)].ravel()
+        rubbing = [number.joint for number in parameters.joints if number.kind == 'friction']
+        self._described = equations.described - equations.friction[:, :, rubbing].sum(axis=2)
 
     def predict(self, x: Array) -> Array:
-        change = self._inertial_change(x)
-        found = self._e.described + self._regressor @ change
-        values = self._p.joint_values(x)
-        columns = self._columns(values)
-        for k, number in enumerate(self._p.joints):
-            c = number.joint
-            if number.kind == 'friction':
-                found += values[c, 'friction'] * columns[:, :, k] - self._e.friction[:, :, c]
-            elif number.kind not in LOGARITHMIC:
-                found += (values[c, number.kind] - number.start) * columns[:, :, k]
+        values, coefficients = self._p.joint_values(x), self.coefficients(x, x)
+        found: Array = self._described + self._regressor @ coefficients[: self._inertial]
+        found += self._columns(values) @ coefficients[self._inertial :]
         for c in self._scaled:
             found[:, self._six + c] /= values[c, 'scale']
         return found
@@ -193,7 +188,8 @@ class _Features:
                 own[k] = values[c, 'friction'] * number.spread * (x[at] - about[at])
             elif number.kind == 'scale':
                 own[k] = 0.0
-        return np.concatenate((self._inertial_change(x), own))
+        inertial = self._p.inertial(x)[list(self._p.bodies)].ravel()
+        return np.concatenate((inertial - self._origin, own))
 
     def coefficient_jacobian(self, x: Array, about: Array) -> Array:
         """Return the derivative (p, p) of `coefficients`."""
@@ -240,9 +236,6 @@ class _Features:
             parts.append(J)
         return np.concatenate(parts)
 
-    def _inertial_change(self, x: Array) -> Array:
-        return np.asarray(self._p.inertial(x)[list(self._p.bodies)].ravel() - self._origin)
-
     def _columns(self, values: dict[tuple[int, str], float]) -> Array:
         """Return what a unit of each number of a joint adds to the rows, (N, m, joints).
 
@@ -259,13 +252,11 @@ class _Features:
 
     def row_features(self, row: int, columns: Array) -> Array:
         """Return a row as [features, described, measured] (N, p + 2), by `columns`."""
-        e, first = self._e, self._inertial
-        F = np.empty((len(e.measured), self._p.count + 2))
-        F[:, :first] = self._regressor[:, row]
-        F[:, first:-2] = columns[:, row]
-        rubbing = [number.joint for number in self._p.joints if number.kind == 'friction']
-        F[:, -2] = e.described[:, row] - e.friction[:, row, rubbing].sum(axis=1)
-        F[:, -1] = np.nan_to_num(e.measured[:, row])
+        F = np.empty((len(self._described), self._p.count + 2))
+        F[:, : self._inertial] = self._regressor[:, row]
+        F[:, self._inertial : -2] = columns[:, row]
+        F[:, -2] = self._described[:, row]
+        F[:, -1] = np.nan_to_num(self._e.measured[:, row])
         return F
 
 

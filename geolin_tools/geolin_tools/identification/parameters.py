@@ -42,13 +42,6 @@ WALL, STIFF = 0.01, 1e3
 """Bodies stay this part off the border of their room, or pay so many deviations for each unit."""
 
 
-@dataclass(frozen=True, eq=False)
-class Rooms:
-    """Rows (k, 10) by body whose products with its parameters are not negative: `rooms_of`."""
-
-    rows: Mapping[str, Array]
-
-
 class Prior(NamedTuple):
     """What is believed of a robot before it is measured."""
 
@@ -64,8 +57,8 @@ class Prior(NamedTuple):
     """Links and joints that may differ from the description; empty: all."""
     payload: str = ''
     """Link with an unknown load: what is identified then, with nothing else."""
-    rooms: Rooms | None = None
-    """Where the mass of bodies may be."""
+    rooms: Mapping[str, Array] | None = None
+    """Where the mass of bodies may be: see `rooms_of`."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +145,7 @@ class Parameters:
         only = {model.frame(name).body for name in prior.only if name in model.frames}
         return only, {model.frame(name).body: trust for name, trust in prior.trusts}
 
-    def _rooms_of(self, rooms: Rooms | None) -> Iterator[tuple[int, Array]]:
+    def _rooms_of(self, rooms: Mapping[str, Array] | None) -> Iterator[tuple[int, Array]]:
         """Yield the rows of bodies, by their mass.
 
         Where the description is beyond a plane, it is the plane. A load may be where its link is
@@ -161,7 +154,7 @@ class Parameters:
         if rooms is None or self.payload:
             return
         for i in self.bodies:
-            rows = rooms.rows.get(self.model.body_names[i])
+            rows = rooms.get(self.model.body_names[i])
             if rows is not None:
                 mass = self.described[i, 0]
                 rows = rows / mass

@@ -97,10 +97,6 @@ class Spectrum:
         self._past.append(values)
         self._handle.figure = self._figure
 
-    def clear(self) -> None:
-        """Forget those of a while ago."""
-        self._past.clear()
-
 
 def _dots(values: Array, length: float) -> tuple[Array, Array]:
     """Return x and y of a line with a stroke for each value: a browser draws it as one element."""

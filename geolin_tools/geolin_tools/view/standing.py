@@ -122,10 +122,7 @@ class Standing:
             state.s[:] = [slider.value for slider in self._sliders.values()]
         if self._base:
             height, *angles = (slider.value for slider in self._base)
-            H = np.eye(4)
-            for axis in (2, 1, 0):
-                H = H @ se3.exp(angles[axis] * np.eye(6)[3 + axis])
-            state.H[:3, :3] = H[:3, :3]
+            state.H[:3, :3] = se3.rotation_from_rpy(angles)
             state.H[2, 3] = self._start.H[2, 3] + height
         if self._anchor is not None:
             foot = Kinematics(self.model, state).pose(self._supports[0].at(self.model))
