@@ -235,6 +235,18 @@ def absurd_quaternions(stage):
 # ---- requests
 
 
+def largest_request(robot):
+    """Return a request of as many contacts as may be."""
+    request = Linearize.Request()
+    request.state.base_pose.orientation.w = 1.0
+    request.state.joint_positions = request.state.joint_rates = [0.1] * robot.model.n
+    links = robot.model.link_names[: BY_NAME['service.size'].default]
+    request.contacts = [
+        ContactState(frame=link, kind=ContactState.KIND_SURFACE, active=True) for link in links
+    ]
+    return request
+
+
 @drill('the service flooded at its limits: 125 requests a second of 16 contacts')
 def flooded_service(stage):
     """More than may be, each as large as may be, and the robot at 500 Hz is answered.
@@ -243,13 +255,7 @@ def flooded_service(stage):
     take, of both processes: on a busy machine neither keeps up with 500 Hz.
     """
     robot = stage.robot
-    request = Linearize.Request()
-    request.state.base_pose.orientation.w = 1.0
-    request.state.joint_positions = request.state.joint_rates = [0.1] * robot.model.n
-    links = robot.model.link_names[: BY_NAME['service.size'].default]
-    request.contacts = [
-        ContactState(frame=link, kind=ContactState.KIND_SURFACE, active=True) for link in links
-    ]
+    request = largest_request(robot)
     robot.linearize(request)  # loads what it needs
     stage.rest(1.0)
     futures = []
