@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 from support.legged import LEGGED
@@ -86,15 +87,9 @@ def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
 
 def analysed(robot, rotors):
     """Return exit status and what `geolin analyze-modes` says, in a few words."""
-    command = [
-        sys.executable,
-        '-c',
-        'import sys; from geolin_ros.cli import main; sys.exit(main())',
-    ]
-    arguments = ['analyze-modes', FOLDER / robot.path, '--json', '--overlay', rotors, '--contacts']
-    done = subprocess.run(
-        [*map(str, (*command, *arguments)), *robot.feet.split()], capture_output=True, text=True
-    )
+    command = [Path(sys.executable).with_name('geolin'), 'analyze-modes', FOLDER / robot.path]
+    command += ['--json', '--overlay', rotors, '--contacts', *robot.feet.split()]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True)
     if not done.stdout:
         return done.returncode, done.stderr.strip().splitlines()[-1]
     modes = json.loads(done.stdout)['modes']

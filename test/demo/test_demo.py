@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from support.environment import ROOT
 from support.processes import Program, is_over
@@ -44,22 +45,9 @@ def run(module, *arguments, timeout=200):
     return process.returncode, output
 
 
-def child_processes(parent):
-    """Return the process ids of a process's children."""
-    children = []
-    for entry in Path('/proc').glob('[0-9]*'):
-        try:
-            fields = (entry / 'stat').read_text().rpartition(')')[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # ended meanwhile
-        if int(fields[1]) == parent:
-            children.append(int(entry.name))
-    return children
-
-
 def children_of(demo, are_at_work=True):
     """Return the process ids of what the demo has started; wait until linearizations come."""
-    while len(children := child_processes(demo.pid)) < 3:
+    while len(children := [child.pid for child in psutil.Process(demo.pid).children()]) < 3:
         assert demo.poll() is None
         time.sleep(0.05)
     if are_at_work:

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import urllib.request
 
@@ -143,10 +142,7 @@ def test_mpc__shifts_the_base_and_bears_a_push(make):
 
 
 def test_view__serves_its_page(make):
-    with socket.socket() as free:
-        free.bind(('127.0.0.1', 0))
-        port = free.getsockname()[1]
-    process = make('view', f'ROBOT=quadruped --port {port}')
+    process = make('view', 'ROBOT=quadruped --port 0')
     found = wait_for(r'(http://127\.0\.0\.1:\d+)', process.stdout)
     with urllib.request.urlopen(found[1], timeout=60.0) as page:
         assert b'<html' in page.read().lower()

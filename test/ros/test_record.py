@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,12 +28,12 @@ from geolin_ros.ros.signals import NUMBERS
 rosbag2 = pytest.importorskip('rosbags.rosbag2')
 # xarray looks for a package of this name, and must not find the folder of tests.
 sys.modules.setdefault('sparse', None)
-RUN = 'import sys; from geolin_ros.cli import main; sys.exit(main(sys.argv[1:]))'
+GEOLIN = Path(sys.executable).with_name('geolin')
 
 
 def start(folder, *arguments, environment=None):
     return Program(
-        [sys.executable, '-c', RUN, 'record', '-o', str(folder), '--json', *arguments],
+        [GEOLIN, 'record', '-o', str(folder), '--json', *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

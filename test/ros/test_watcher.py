@@ -11,7 +11,6 @@ from geolin_tools.view.live import PUSH_TIME, Live
 from geolin_tools.view.page import Page
 from geolin_tools.view.watcher import Watcher
 from geometry_msgs.msg import WrenchStamped
-from support.view import free_port
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -87,7 +86,7 @@ def test_latency_and_drops__are_those_of_the_node(robot, watcher):
 
 def test_push__is_said_to_reach_nobody_until_somebody_takes_it(robot, watcher):
     live, pushes = live_of(robot, watcher), []
-    server = viser.ViserServer('127.0.0.1', free_port(), verbose=False)
+    server = viser.ViserServer('127.0.0.1', 0, verbose=False)
     try:
         live.add_controls(server.gui)
         live.push('left', 0.04)
@@ -114,7 +113,7 @@ def test_another_robot__takes_the_page_and_no_mode_stays_chosen(client, watcher_
     client.describe(robots.path('quadruped').read_text())
     client.serve()  # both ends of its answers know of each other
     live = live_of(client, watcher_of(client), None)
-    page = Page(live, port=free_port())
+    page = Page(live, port=0)
     try:
         client.ask()
         client.wait_for(lambda: page.step() or page._instant.A.size)

@@ -30,11 +30,11 @@ pytest.importorskip('geolin_msgs.msg')
 from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
-from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.event_handler import PublisherEventCallbacks  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.qos import (  # noqa: E402
     DurabilityPolicy,
     QoSProfile,
@@ -621,25 +621,12 @@ def set_and_wait(client, values, timeout=START):
 
 def parameter_request(values):
     """Return the request that sets parameters together; two underscores stand for a dot."""
-    parameters = [
-        Parameter(name=name.replace('__', '.'), value=_parameter_value(value))
-        for name, value in values.items()
-    ]
-    return SetParametersAtomically.Request(parameters=parameters)
-
-
-def _parameter_value(value):
-    if isinstance(value, bool):
-        return ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=value)
-    if isinstance(value, str):
-        return ParameterValue(type=ParameterType.PARAMETER_STRING, string_value=value)
-    if isinstance(value, int):
-        return ParameterValue(type=ParameterType.PARAMETER_INTEGER, integer_value=value)
-    if isinstance(value, float):
-        return ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
-    if isinstance(value[0], str):
-        return ParameterValue(type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=value)
-    return ParameterValue(type=ParameterType.PARAMETER_DOUBLE_ARRAY, double_array_value=value)
+    return SetParametersAtomically.Request(
+        parameters=[
+            Parameter(name.replace('__', '.'), value=value).to_parameter_msg()
+            for name, value in values.items()
+        ]
+    )
 
 
 STATE_AFTER = {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from support.ros_graph import LATCHED, PATIENCE, START, Process, parameter_request
-from support.standing import SUPPORTS, standing_robot, urdf_of
+from support.standing import SUPPORTS, held, urdf_of
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
@@ -28,9 +28,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from geolin_msgs.msg import ContactStates, FeedbackGains
-from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.posture import standing_posture
-from geolin_ros.spatial.se3 import quaternion_from_rotation
+from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
 
 PERIOD = 0.002
 SLOWLY = 0.005
@@ -48,21 +46,14 @@ class Efforts(NamedTuple):
     """Largest change, as a share of the one that full_swing_time allows."""
 
 
-def put(message, names, values):
-    """Set attributes of one letter each."""
-    for name, value in zip(names, values, strict=True):
-        setattr(message, name, float(value))
-
-
 class StandingRobot:
     """A simulated robot whose motors wait for the command to its last state."""
 
     def __init__(self, graph, folder):
         self.graph, self.folder = graph, folder
-        self.model, supports = standing_robot('quadruped')
-        self.posture = standing_posture(self.model, supports)
-        self.point = equilibrium(self.model, self.posture, supports)
-        self.simulator = Simulator(urdf_of('quadruped'), self.model, supports)
+        self.model, self.point = held('quadruped')
+        self.posture = self.point.state
+        self.simulator = Simulator(urdf_of('quadruped'), self.model, self.point.stands_on)
         self.simulator.state = self.posture
         self.namespace = f'/standing{next(_namespaces)}'
         self.joint_states = self._publisher(JointState, 'joint_states', qos_profile_sensor_data)
@@ -142,13 +133,10 @@ class StandingRobot:
         state, stamp = self.simulator.state, 10**12 + round(self.simulator.time * 1e9)
         joints, base = JointState(name=list(self.model.joint_names)), Odometry()
         for message in (joints, base):
-            message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+            write_stamp(message.header.stamp, stamp)
         base.header.frame_id, base.child_frame_id = 'odom', 'base'
-        turn = quaternion_from_rotation(state.H[:3, :3])
-        put(base.pose.pose.orientation, 'xyzw', turn)
-        put(base.pose.pose.position, 'xyz', state.H[:3, 3])
-        put(base.twist.twist.linear, 'xyz', state.v[:3])
-        put(base.twist.twist.angular, 'xyz', state.v[3:])
+        write_pose(base.pose.pose, state.H)
+        write_twist(base.twist.twist, state.v)
         joints.position, joints.velocity = state.s.tolist(), state.r.tolist()
         joints.effort = self.history[-1].tolist()
         self.odom.publish(base)

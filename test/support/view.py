@@ -4,32 +4,21 @@
 
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 from support.browser import PATIENCE
 from support.processes import Program
 
 
-def free_port():
-    with socket.socket() as found:
-        found.bind(('127.0.0.1', 0))
-        return found.getsockname()[1]
-
-
 @contextmanager
 def serving(*arguments, environment=None):
     """Run `geolin view` with arguments; yield where its page is."""
-    command = [
-        sys.executable,
-        '-c',
-        'import sys; from geolin_ros.cli import main; sys.exit(main())',
-    ]
     process = Program(
-        [*command, 'view', *arguments, '--port', str(free_port())],
+        [Path(sys.executable).with_name('geolin'), 'view', *arguments, '--port', '0'],
         stdout=subprocess.PIPE,
         text=True,
         env=environment,

@@ -19,7 +19,6 @@ from PIL import Image
 from scipy.spatial import ConvexHull
 from support.browser import errors
 from support.pinocchio_oracle import PinocchioOracle, pin
-from support.view import free_port
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.control.soles import read_feet
@@ -37,7 +36,7 @@ def page():
     path = robots.path('quadruped')
     model = TreeModel.from_urdf(path)
     supports = [foot.support for foot in read_feet(path, model, FEET)]
-    found = Page(Standing(model, path, supports), port=free_port())
+    found = Page(Standing(model, path, supports), port=0)
     yield found
     found.close()
 

@@ -16,7 +16,6 @@ from geolin_tools.view.page import Page
 from geolin_tools.view.standing import Standing
 from support.close import assert_close
 from support.standing import urdf_of
-from support.view import free_port
 
 from geolin_ros import Linearizer, TreeModel, mass_matrix, robots
 from geolin_ros.control.soles import read_feet
@@ -195,7 +194,7 @@ def test_mode__moves_the_robot_along_its_eigenvector_and_says_what_it_is(standin
 def test_slider_of_a_bag__shows_the_sample_of_its_time():
     with open_source([BAGS / 'demo']) as source:
         bag = Bag(source)
-    page = Page(bag, port=free_port())
+    page = Page(bag, port=0)
     try:
         for time in (0.0, 0.4 * bag.duration, bag.duration):
             bag._slider.value = time
@@ -215,7 +214,7 @@ def test_slider_of_a_bag__shows_the_sample_of_its_time():
 
 
 def test_page__listens_on_this_machine_alone_and_refuses_a_port_that_is_taken(standing):
-    page = Page(standing, port=free_port())
+    page = Page(standing, port=0)
     try:
         assert page.url.startswith('http://127.0.0.1:')
         port = int(page.url.rpartition(':')[2])
