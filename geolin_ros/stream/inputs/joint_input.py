@@ -48,7 +48,7 @@ class JointInput:
         values = np.asarray(getattr(message, field), dtype=np.float64)
         if values.shape[0] != len(self._names):  # type: ignore[arg-type]
             raise self._wrong_length(field, values.shape[0], missing)
-        np.take(values, self._index, out=out)
+        values.take(self._index, out=out, mode='clip')  # all are inside; 'raise' would buffer
         if field == 'effort' and self._model.effort_scale:
             out *= self._model.effort_scale
             out -= self._model.effort_offset
