@@ -125,6 +125,7 @@ lint: setup  ## style, types, layers and words
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/lint-imports --config geolin_tools/.importlinter
+	.venv/bin/lint-imports --config geolin_control/.importlinter
 	.venv/bin/lint-imports --config geolin_demos/.importlinter
 	.venv/bin/lint-imports --config geolin_estimation/.importlinter
 	.venv/bin/lint-imports --config geolin_walking/.importlinter
@@ -134,7 +135,7 @@ docs: setup-documentation  ## the documentation site into build/docs; warnings a
 	.venv/bin/python -m sphinx -j auto -W --keep-going $(SPHINXOPTS) docs build/docs
 
 docs-live: setup-documentation  ## the same, served on this machine and built again at each change
-	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros --watch geolin_estimation --watch geolin_tools
+	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros --watch geolin_control --watch geolin_estimation --watch geolin_tools
 
 build: setup  ## all packages with colcon, into install/
 	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build \
@@ -164,4 +165,4 @@ $(CHECKS): requirements/checks.txt requirements/constraints.txt | setup
 	touch $@
 
 clean:  ## remove what the targets above made, except .venv
-	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache geolin_demos/build geolin_estimation/build geolin_tools/build geolin_walking/build
+	rm -rf build install log dist docs/api .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache geolin_control/build geolin_demos/build geolin_estimation/build geolin_tools/build geolin_walking/build

@@ -28,7 +28,7 @@ MESHES = ['pycollada>=0.8', 'trimesh>=4.4']
 
 # What parts of the library need, see geolin_ros/optional.py.
 EXTRAS = {
-    'control': ['proxsuite>=0.6', 'scipy>=1.11'],
+    'control': ['geolin_control', 'proxsuite>=0.6', 'scipy>=1.11'],
     'estimation': ['geolin_estimation', 'scipy>=1.11'],
     'meshes': MESHES,
     'mujoco': ['mujoco>=3.2'],
@@ -115,7 +115,6 @@ setup(
         'console_scripts': [
             f'geolin = {name}.cli:main',
             f'linearizer = {name}.ros.programs:linearizer',
-            f'lqr_node = {name}.ros.programs:lqr_node',
         ],
     },
 )

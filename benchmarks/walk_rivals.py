@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from geolin_control.gait import along_ground
 from geolin_demos.walk.course import Answer
 from geolin_walking.gait import Phase
 from geolin_walking.gait_gains import gait_gains
@@ -20,10 +21,9 @@ from geolin_walking.reference import STILL, Command, Planner, Reference
 from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 
 from geolin_ros import Linearizer
-from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.gait import along_ground
 from geolin_ros.control.stages import StageProblem
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
 from geolin_ros.linearization.along import LinearizedTrajectory

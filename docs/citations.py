@@ -10,7 +10,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = tuple(
     ROOT / name
-    for name in ('geolin_ros', 'geolin_estimation/geolin_estimation', 'examples/geolin_papers')
+    for name in (
+        'geolin_ros',
+        'geolin_control/geolin_control',
+        'geolin_estimation/geolin_estimation',
+        'examples/geolin_papers',
+    )
 )
 NUMBER = r'\(?(?:\d+(?:\.\d+)*|[AB]\b)\)?'
 REFERENCE = re.compile(

@@ -9,6 +9,7 @@ from typing import Any
 from geolin_ros.errors import ConfigurationError
 
 BESIDE = {
+    'geolin_control': '"geolin_ros[control]"',
     'geolin_estimation': '"geolin_ros[estimation]"',
     'geolin_tools': '"geolin_ros[tools]"',
     'geolin_walking': '"geolin_walking[control]"',

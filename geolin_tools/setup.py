@@ -25,6 +25,7 @@ setup(
         (f'share/{name}', ['package.xml']),
     ],
     zip_safe=False,
-    install_requires=['geolin_ros'],  # what each tool needs besides are extras of that
+    # What each tool needs besides are extras of geolin_ros.
+    install_requires=['geolin_control', 'geolin_ros'],
     entry_points={'geolin.verbs': [f'{name} = {name}.cli']},
 )

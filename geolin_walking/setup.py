@@ -23,7 +23,7 @@ setup(
         (f'share/{name}', ['package.xml']),
     ],
     zip_safe=False,
-    install_requires=['geolin_ros', 'numpy>=1.26'],
+    install_requires=['geolin_control', 'geolin_ros', 'numpy>=1.26'],
     entry_points={
         'console_scripts': [f'walking_node = {name}.programs:walking_node'],
         'geolin.parameters': [f'walking_node = {name}.parameters:WALKING_TABLE'],

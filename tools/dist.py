@@ -13,7 +13,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = '.', 'geolin_estimation', 'geolin_tools', 'geolin_walking', 'geolin_demos'
+BESIDE = 'control', 'estimation', 'tools', 'walking', 'demos'
+PACKAGES = '.', *(f'geolin_{name}' for name in BESIDE)
 
 
 def commit_time() -> int:

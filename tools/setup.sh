@@ -93,8 +93,8 @@ install() {
 packages() {
     install pip setuptools wheel  # before what needs them to be built
     install -r requirements/build.txt --no-build-isolation \
-        --editable '.[plot]' --editable ./geolin_tools --editable ./geolin_estimation \
-        --editable ./geolin_walking --editable ./geolin_demos
+        --editable '.[plot]' --editable ./geolin_tools --editable ./geolin_control \
+        --editable ./geolin_estimation --editable ./geolin_walking --editable ./geolin_demos
     local site
     site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
     cp tools/environment_hook.py "$site/geolin_environment_hook.py"
@@ -153,7 +153,7 @@ if [ -x .venv/bin/python ]; then
 else
     environment
 fi
-made_from='setup.py setup.cfg geolin_demos/setup.py geolin_estimation/setup.py geolin_tools/setup.py geolin_walking/setup.py requirements tools/setup.sh'
+made_from='setup.py setup.cfg geolin_control/setup.py geolin_demos/setup.py geolin_estimation/setup.py geolin_tools/setup.py geolin_walking/setup.py requirements tools/setup.sh'
 step packages $made_from tools/environment_hook.py
 if [ "${1:-}" = demo ]; then  # beside what follows, to use all processors
     step kernels tools/compile_kernels.py geolin_ros/kernels geolin_demos/geolin_demos/demo &

@@ -21,14 +21,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from geolin_control.regulator import Reference
 from proxsuite import proxqp
 
 from geolin_ros import Contact, Linearizer, State, TreeModel
-from geolin_ros.control.effort_guard import effort_limits
-from geolin_ros.control.regulator import Reference
 from geolin_ros.control.riccati import solve_dare
 from geolin_ros.control.support import Support
-from geolin_ros.control.weights import Weights, cost
+from geolin_ros.control.weights import Weights, cost, effort_limits
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import InputError
 from geolin_ros.linearization.contacts.description import resolve

@@ -15,13 +15,14 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
+from geolin_control.feedback_messages import read_reference
+from geolin_control.regulator import Reference
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from geolin_msgs.msg import LinearizedDynamics, ReferenceState
 from geolin_ros import Contact, TreeModel
-from geolin_ros.control.regulator import Reference
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.tree import STANDARD_GRAVITY
 from geolin_ros.ros.executor import init, spin
@@ -29,7 +30,6 @@ from geolin_ros.ros.qos import LATCHED, NEWEST
 from geolin_ros.ros.signals import handled_signals
 from geolin_ros.stream.inputs.contact_state import read_contact
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
-from geolin_ros.stream.outputs.feedback_messages import read_reference
 from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array
 from mpc.controller import ModelPredictiveControl, Settings, efforts_of

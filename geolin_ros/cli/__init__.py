@@ -33,10 +33,9 @@ COMMANDS = {
 
 VERBS = 'geolin.verbs'
 BESIDE = {
-    **dict.fromkeys(('analyze-modes', 'compare', 'export', 'gain-bank', 'gains'), 'geolin_tools'),
-    **dict.fromkeys(
-        ('identify', 'import', 'inspect', 'lint-urdf', 'report', 'view'), 'geolin_tools'
-    ),
+    **dict.fromkeys(('analyze-modes', 'compare', 'export', 'identify'), 'geolin_tools'),
+    **dict.fromkeys(('import', 'inspect', 'lint-urdf', 'report', 'view'), 'geolin_tools'),
+    **dict.fromkeys(('gain-bank', 'gains'), 'geolin_control'),
     'estimate': 'geolin_estimation',
     'gait-gains': 'geolin_walking',
 }

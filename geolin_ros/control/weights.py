@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, unknown_name
@@ -175,6 +174,22 @@ def cost(
         S, R = by_state.T @ by_tau, R_effort + by_tau.T @ by_tau
     stacked = np.concatenate(terms)
     return Cost(stacked.T @ stacked, S, R, R_effort)
+
+
+def effort_limits(model: TreeModel) -> Array:
+    """Return the largest efforts of the actuated joints (n_u,) [N m or N].
+
+    Raises `ConfigurationError` if a joint has none: a command without a limit is not given.
+    """
+    limits = np.asarray(model.limits.effort)[model.actuated]
+    for name, limit in zip(model.actuated_joints, limits.tolist(), strict=True):
+        if not 0.0 < limit < math.inf:
+            raise ConfigurationError(
+                f'joint {name!r} of robot {model.name!r} has effort limit {limit}, expected a '
+                'positive number: give it in the URDF as <limit effort="..."/>, in MJCF as '
+                'actuatorfrcrange="..." of the joint, or leave it out of actuated_joints'
+            )
+    return limits
 
 
 def _force_scale(

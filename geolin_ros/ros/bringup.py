@@ -15,7 +15,7 @@ from geolin_ros.optional import not_installed
 NODES = {
     'state_estimator': 'geolin_estimation',
     'linearizer': 'geolin_ros',
-    'lqr_node': 'geolin_ros',
+    'lqr_node': 'geolin_control',
 }
 """With their packages."""
 ESTIMATED = {'odom': 'odometry', 'contact_states': 'contact_states'}

@@ -16,11 +16,6 @@ def linearizer() -> int:
     return run_program('linearizer', 'geolin_ros.ros.linearizer')
 
 
-def lqr_node() -> int:
-    """Run the LQR node; return the exit status."""
-    return run_program('lqr_node', 'geolin_ros.ros.lqr_node')
-
-
 def run_program(program: str, module: str) -> int:
     """Run the ``main`` of a node's module, which is imported first; return the exit status."""
     end_early(program)

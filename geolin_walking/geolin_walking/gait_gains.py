@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from geolin_control.gait import GaitGains, Step, along_ground, gains_along
 
-from geolin_ros.control.gait import GaitGains, Step, along_ground, gains_along
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the walking node."""
 
+from geolin_control.parameters import LQR_TABLE
+
 from geolin_ros.stream.parameters.linearizer import shared_rows
-from geolin_ros.stream.parameters.lqr import LQR_TABLE
 from geolin_ros.stream.parameters.table import Parameter
 
 WALKING_TABLE: tuple[Parameter, ...] = (

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.stages import Solution, StageProblem
 from geolin_ros.control.support import Support
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.points import Places
 from geolin_ros.errors import ConfigurationError, NotFiniteError, SingularInertiaError

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
+from geolin_control.parameters import supports_of
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
@@ -33,7 +34,6 @@ from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.qos import NEWEST
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
 from geolin_ros.stream.along_messages import read_trajectory, write_request
-from geolin_ros.stream.parameters.lqr import supports_of
 from geolin_ros.stream.warm_up import warm_up
 from geolin_walking.gait import Phase
 from geolin_walking.parameters import WALKING_TABLE

@@ -8,6 +8,8 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
+from geolin_control.feedback_messages import frames_in_force, read_gains
+from geolin_control.parameters import supports_of
 
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.labels import state_labels
@@ -19,11 +21,9 @@ from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.message_memory import read_matrix, write_matrix
-from geolin_ros.stream.outputs.feedback_messages import frames_in_force, read_gains
 from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
-from geolin_ros.stream.parameters.lqr import supports_of
 from geolin_ros.stream.state_stream import StateStream
 from geolin_ros.stream.topics import Counts
 from geolin_walking.gait import Phase

@@ -13,12 +13,12 @@ import pytest
 
 pytest.importorskip('mujoco')
 
+from geolin_control.parameters import LQR_TABLE, supports_of
 from geolin_demos.balance.robot import parse
 from geolin_demos.balance.robots import FEET, node_parameters, overlay, simulator_of
 
 from geolin_ros.ros.bringup import NODES
 from geolin_ros.stream.parameters.linearizer import TABLE
-from geolin_ros.stream.parameters.lqr import LQR_TABLE, supports_of
 
 FILE = Path(__file__).parents[2] / 'geolin_demos' / 'launch' / 'standing.launch.py'
 TREE = ast.parse(FILE.read_text())

@@ -10,6 +10,7 @@ from support.standing import simulator_of
 
 pytest.importorskip('mujoco')
 
+from geolin_control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_demos.balance.laws import Pd, ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, squat, stand
 from geolin_demos.sim.recording import Recording, stands
@@ -18,7 +19,6 @@ from geolin_demos.sim.simulator import Push
 from geolin_demos.sim.trial import PERIOD, push_of, random_pushes, simulate
 
 from benchmarks.balance_redesign import RedesignedLqr
-from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_ros.dynamics.kinematics import Kinematics
 
 QUADRUPEDS = 'quadruped', pytest.param('go2', marks=pytest.mark.soak)

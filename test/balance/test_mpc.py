@@ -16,13 +16,13 @@ from support.standing import standing_robot
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
+from geolin_control.regulator import Reference
 from geolin_demos.balance.answers import Answers
 from geolin_demos.sim.recording import Recording
 
 from geolin_ros import Linearizer
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.regulator import Reference
 from geolin_ros.control.weights import Weights, cost
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.linearization.reduction import reduce

@@ -21,6 +21,7 @@ from support.strangers import BIPED
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
+from geolin_control.feedback_messages import GainsWriter
 from geolin_demos.balance.motions import Moment
 from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Refused, Row, markdown, verdict
@@ -33,7 +34,6 @@ from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.ros.bringup import NODES, chain
-from geolin_ros.stream.outputs.feedback_messages import GainsWriter
 
 pytestmark = pytest.mark.usefixtures('ros_domain')
 

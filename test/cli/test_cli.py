@@ -63,6 +63,7 @@ def test_what_is_of_packages_beside__is_named_where_these_are_missing(capsys, mo
         assert re.search(rf': {name} is a (command|node) of the package {package}, which', line)
         lines[package] = line
     assert 'pip install "geolin_ros[tools]"' in lines['geolin_tools']
+    assert 'pip install "geolin_ros[control]"' in lines['geolin_control']
     assert 'pip install "geolin_ros[estimation]"' in lines['geolin_estimation']
     assert main(['info', QUADRUPED]) == 0
 

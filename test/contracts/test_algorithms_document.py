@@ -16,7 +16,7 @@ TEXT = (ROOT / 'docs' / 'algorithms.md').read_text(encoding='utf-8')
 ROWS = algorithms.ROWS.read_text(encoding='utf-8')
 SOURCES = [
     path
-    for folder in ('geolin_ros', 'geolin_estimation', 'examples')
+    for folder in ('geolin_ros', 'geolin_control', 'geolin_estimation', 'examples')
     for path in ROOT.glob(f'{folder}/**/*.py')
 ]
 

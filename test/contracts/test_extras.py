@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BESIDE = 'geolin_estimation', 'geolin_tools', 'geolin_walking'
+BESIDE = 'geolin_control', 'geolin_estimation', 'geolin_tools', 'geolin_walking'
 CORE = """
 import json, sys
 import numpy as np

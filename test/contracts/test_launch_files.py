@@ -12,10 +12,11 @@ from geolin_estimation.base_parameters import BASE_TABLE
 
 pytest.importorskip('ament_index_python')
 
+from geolin_control.parameters import LQR_TABLE
+
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.ros.bringup import chain, check_package
 from geolin_ros.stream.parameters.linearizer import TABLE
-from geolin_ros.stream.parameters.lqr import LQR_TABLE
 
 yaml = pytest.importorskip('yaml')
 

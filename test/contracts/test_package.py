@@ -33,8 +33,8 @@ def test_colcon__finds_every_package_from_the_root_of_a_workspace(tmp_path):
         text=True,
         check=True,
     )
-    packages = ['geolin_demos', 'geolin_estimation', 'geolin_msgs', 'geolin_ros']
-    packages += ['geolin_tools', 'geolin_walking']
+    packages = ['geolin_control', 'geolin_demos', 'geolin_estimation', 'geolin_msgs']
+    packages += ['geolin_ros', 'geolin_tools', 'geolin_walking']
     assert (done.stdout.split(), done.stderr) == (packages, '')
 
 
@@ -63,6 +63,7 @@ def test_versions__agree() -> None:
     stated = {
         manifest(ROOT).version,
         manifest(ROOT / 'geolin_msgs').version,
+        manifest(ROOT / 'geolin_control').version,
         manifest(ROOT / 'geolin_demos').version,
         manifest(ROOT / 'geolin_estimation').version,
         manifest(ROOT / 'geolin_tools').version,
@@ -78,6 +79,7 @@ def test_versions__agree() -> None:
     ('package', 'folder'),
     [
         ('geolin_ros', ROOT),
+        ('geolin_control', ROOT / 'geolin_control'),
         ('geolin_estimation', ROOT / 'geolin_estimation'),
         ('geolin_tools', ROOT / 'geolin_tools'),
         ('geolin_demos', ROOT / 'geolin_demos'),

@@ -37,9 +37,10 @@ def test_release__is_the_same_bytes_again(releases):
     first, second = ({f.name: f.read_bytes() for f in folder.iterdir()} for folder in releases)
     packages = [name.partition('-')[0] for name in sorted(first)][::2]
     assert packages == [
-        *('geolin_demos', 'geolin_estimation', 'geolin_ros', 'geolin_tools', 'geolin_walking')
+        *('geolin_control', 'geolin_demos', 'geolin_estimation'),
+        *('geolin_ros', 'geolin_tools', 'geolin_walking'),
     ]
-    assert [Path(name).suffix for name in sorted(first)] == ['.whl', '.gz'] * 5
+    assert [Path(name).suffix for name in sorted(first)] == ['.whl', '.gz'] * 6
     assert second == {name: first[name] for name in first if name.startswith('geolin_ros')}
 
 

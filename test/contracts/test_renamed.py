@@ -87,6 +87,15 @@ def test_old_name_of_a_module__is_the_new_one(old):
     assert sys.modules[old].__name__ == new
 
 
+def test_old_name_of_a_module_as_an_attribute__is_the_new_one():
+    new = importlib.import_module('geolin_control.regulator')
+    vars(geolin_ros.control).pop('regulator', None)
+    warned = 'geolin_ros.control.regulator is now geolin_control.regulator;'
+    with pytest.warns(DeprecationWarning, match=warned) as caught:
+        assert geolin_ros.control.regulator is new
+    assert [warning.filename for warning in caught] == [__file__]
+
+
 def test_old_name_of_the_node__is_read_from_a_parameter_file(tmp_path):
     file = tmp_path / 'old.yaml'
     file.write_text(f'/robot/{OLD_NODE}: {{ros__parameters: {{max_skew: 0.5}}}}')

@@ -4,9 +4,9 @@
 
 import numpy as np
 import pytest
+from geolin_control.anchoring import anchored
 from support.standing import stance
 
-from geolin_ros.control.anchoring import anchored
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.spatial import se3
 

@@ -13,18 +13,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import yaml
-from geolin_tools.export.gain_header import save_header
+from geolin_control.gain_bank import GainBank, SteadyContacts, build, squat
+from geolin_control.gain_file import load_bank, save_bank
+from geolin_control.gain_header import save_header
+from geolin_control.regulator import Reference, Regulator
 from support.c_library import needs_tools, run
 from support.standing import stance, standing_robot
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.gain_bank import GainBank, SteadyContacts, build, squat
-from geolin_ros.control.gain_file import load_bank, save_bank
 from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.regulator import Reference, Regulator
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
 from geolin_ros.errors import ConfigurationError, InfeasibleError, InputError, UnknownNameError

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from geolin_control.gain_bank import build, squat
+from geolin_control.measured import Measured
+from geolin_control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from support.standing import stance, standing_robot, urdf_of
 
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.gain_bank import build, squat
 from geolin_ros.control.lqr import design
-from geolin_ros.control.measured import Measured
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, InputError, UnknownNameError
 from geolin_ros.linearization.linearizer import Linearizer

@@ -111,8 +111,10 @@ def test_lifecycle__is_shown_and_changed(ros2):
 
 def test_programs__are_run_by_name(installed):
     listed = installed.ros2('pkg', 'executables', 'geolin_ros').split('\n')
-    for name in ('geolin', 'linearizer', 'lqr_node'):
+    for name in ('geolin', 'linearizer'):
         assert f'geolin_ros {name}' in listed
+    listed = installed.ros2('pkg', 'executables', 'geolin_control').split('\n')
+    assert 'geolin_control lqr_node' in listed
     listed = installed.ros2('pkg', 'executables', 'geolin_estimation').split('\n')
     for name in ('state_estimator', 'torque_estimator'):
         assert f'geolin_estimation {name}' in listed

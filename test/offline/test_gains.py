@@ -5,10 +5,10 @@ import json
 
 import numpy as np
 import pytest
+from geolin_control.gain_file import load_bank
 from support.bags import START, Messages, Sample, write_bag
 
 from geolin_ros.cli import main
-from geolin_ros.control.gain_file import load_bank
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.offline.recording import Recording

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from geolin_control.feedback_messages import read_gains
 from lifecycle_msgs.srv import GetState
 from support.kernel_cache import copy_cache
 from support.ros_graph import LATCHED, START
@@ -17,7 +18,6 @@ from support.standing_graph import PERIOD, SLOWLY, StandingRobot, Transition
 
 from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains
 from geolin_ros.control.lqr import design
-from geolin_ros.stream.outputs.feedback_messages import read_gains
 
 
 @pytest.fixture

@@ -8,6 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from geolin_control.feedback_messages import read_reference
+from geolin_control.feedback_stream import FeedbackStream
+from geolin_control.parameters import LQR_TABLE, regulator_settings, supports_of
+from geolin_control.regulator import Mode
 from support.messages import (
     SECOND,
     contact_state,
@@ -25,20 +29,16 @@ from support.taking import take
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.regulator import Mode
 from geolin_ros.control.weights import weights_for
 from geolin_ros.errors import ConfigurationError, InputError
 from geolin_ros.spatial.se3 import exp, quaternion_from_rotation
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.outputs.feedback_messages import read_reference
 from geolin_ros.stream.outputs.messages import LinearizationWriter, StateWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
-from geolin_ros.stream.parameters.lqr import LQR_TABLE, regulator_settings, supports_of
 from geolin_ros.stream.topics import Counts
 
 MODEL, BALLS = standing_robot('quadruped')

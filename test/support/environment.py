@@ -22,7 +22,7 @@ UDP_ALONE = {
 
 PROGRAMS = {
     'linearizer': 'geolin_ros.ros.linearizer',
-    'lqr_node': 'geolin_ros.ros.lqr_node',
+    'lqr_node': 'geolin_control.lqr_node',
     'state_estimator': 'geolin_estimation.state_estimator',
     'torque_estimator': 'geolin_estimation.torque_estimator',
     'walking_node': 'geolin_walking.walking_node',

@@ -6,13 +6,15 @@ import functools
 from pathlib import Path
 
 import numpy as np
+from geolin_control.feedback_messages import GainsWriter, read_gains
+from geolin_control.feedback_stream import FeedbackStream
+from geolin_control.regulator import Reference, Regulator, RegulatorSettings
 from geolin_estimation.base_stream import START_SAMPLES, BaseSettings, BaseStream
 from geolin_estimation.imu_input import ImuTopic
 from geolin_estimation.torque_stream import TorqueSettings, TorqueStream
 from rosbags.typesys import get_types_from_msg
 
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.regulator import Reference, Regulator, RegulatorSettings
 from geolin_ros.errors import InputError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.offline.message_types import (
@@ -26,12 +28,10 @@ from geolin_ros.offline.message_types import (
     known_types,
     share_arrays,
 )
-from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.outputs.feedback_messages import GainsWriter, read_gains
 from geolin_ros.stream.outputs.messages import (
     LinearizationWriter,
     StateWriter,

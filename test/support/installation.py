@@ -19,7 +19,7 @@ from support.processes import Program
 ROOT = Path(__file__).resolve().parents[2]
 ROS2 = [sys.executable, '-c', 'import sys; from ros2cli.cli import main; sys.exit(main())']
 NOT_HERE = 'launch_ros and ros2cli are in no package index: source ROS 2 or an overlay'
-BESIDE = 'geolin_estimation', 'geolin_tools', 'geolin_walking', 'geolin_demos'
+BESIDE = 'geolin_control', 'geolin_estimation', 'geolin_tools', 'geolin_walking', 'geolin_demos'
 PATIENCE = 240.0
 """Longest wait on a busy machine [s]."""
 

@@ -50,7 +50,7 @@ def setup_of(folder, *what, **variables):
         for name in SOURCES:
             (folder / name).mkdir(parents=True)
             (folder / name / 'some.py').touch()
-        for name in ('geolin_demos', 'geolin_estimation', 'geolin_tools', 'geolin_walking'):
+        for name in (path.parent.name for path in ROOT.glob('geolin_*/setup.py')):
             (folder / name).mkdir(exist_ok=True)
             (folder / name).mkdir(exist_ok=True)
             shutil.copy(ROOT / name / 'setup.py', folder / name)

@@ -9,15 +9,15 @@ from subprocess import PIPE, STDOUT
 import numpy as np
 import pytest
 import scipy.linalg
+from geolin_control.gain_file import load_bank, save_bank
+from geolin_control.gait import Step, gains_along
+from geolin_control.regulator import Mode, Reference, Regulator
 from geolin_walking.gait_gains import gait_gains
 from geolin_walking.reference import Command
 from support.processes import Program
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.cli import main
-from geolin_ros.control.gain_file import load_bank, save_bank
-from geolin_ros.control.gait import Step, gains_along
-from geolin_ros.control.regulator import Mode, Reference, Regulator
 from geolin_ros.errors import GeolinError, InfeasibleError, NotStabilizableError
 
 pytest.importorskip('mujoco')

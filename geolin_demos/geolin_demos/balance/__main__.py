@@ -21,6 +21,9 @@ from geolin_ros.ros.signals import end_early, stop_on_signals
 if __name__ == '__main__':
     end_early('balance', 130)  # while modules are imported
 
+from geolin_control.gain_bank import build
+from geolin_control.gain_file import save_bank
+
 from geolin_demos.balance.baseline import Job, compare, jobs_of
 from geolin_demos.balance.cases import Case, cases_of, introduce
 from geolin_demos.balance.picture import draw
@@ -36,8 +39,6 @@ from geolin_demos.balance.robots import (
 )
 from geolin_demos.demo.__main__ import INTERRUPTED, discovery, supervise
 from geolin_demos.demo.processes import Child
-from geolin_ros.control.gain_bank import build
-from geolin_ros.control.gain_file import save_bank
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
 from geolin_ros.stream.compiling import compile_line

@@ -11,9 +11,9 @@ import numpy as np
 from geolin_demos.balance.motions import Motion, lift_and_put_down, squat, stand, standing_height
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.trial import push_of, random_pushes
-from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.posture import HEIGHTS
 from geolin_ros.control.stabilizability import analyze_modes
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import ConfigurationError, InfeasibleError, unknown_name
 
 EVERY = 2.0

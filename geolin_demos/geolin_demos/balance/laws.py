@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control laws that follow a motion: LQR, and PD beside it."""
 
+from geolin_control.anchoring import anchored
+
 from geolin_demos.balance.motions import Moment, Motion
-from geolin_ros.control.anchoring import anchored
-from geolin_ros.control.effort_guard import effort_limits
 from geolin_ros.control.lqr import design
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array

@@ -15,7 +15,7 @@ from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.walk.course import CYCLE, Answer
 from geolin_msgs.msg import WalkingPlan
-from geolin_ros.control.effort_guard import effort_limits
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import InputError
 from geolin_ros.model.state import State
 from geolin_ros.ros.qos import NEWEST

@@ -8,14 +8,14 @@ A table is imported when it is asked for: with it comes what its node stands on.
 from geolin_ros.optional import not_installed
 from geolin_ros.stream.parameters.table import Parameter
 
-NODES = 'linearizer', 'lqr_node'
 BESIDE = {
+    'lqr_node': 'geolin_control',
     'state_estimator': 'geolin_estimation',
     'torque_estimator': 'geolin_estimation',
     'walking_node': 'geolin_walking',
 }
 """Nodes of packages beside this one, with their packages."""
-ALL = (*NODES, *BESIDE)
+ALL = ('linearizer', *BESIDE)
 TABLES = 'geolin.parameters'
 """Group of entry points by which these packages add the tables of their nodes."""
 
@@ -25,15 +25,10 @@ def table_of(node: str) -> tuple[Parameter, ...]:
 
     Raises `ConfigurationError` if its package is not installed.
     """
-    match node:
-        case 'linearizer':
-            from geolin_ros.stream.parameters.linearizer import TABLE
+    if node == 'linearizer':
+        from geolin_ros.stream.parameters.linearizer import TABLE
 
-            return TABLE
-        case 'lqr_node':
-            from geolin_ros.stream.parameters.lqr import LQR_TABLE
-
-            return LQR_TABLE
+        return TABLE
     from importlib.metadata import entry_points
 
     for found in entry_points(group=TABLES, name=node):

@@ -6,8 +6,6 @@ COMMANDS = {
     'analyze-modes': 'find modes and controllability of a standing or flying robot',
     'compare': 'compare two datasets, or two robots',
     'export': 'write a robot as a C library, which needs no Python: A, B, dynamics, contacts',
-    'gain-bank': 'design gains of a standing robot for heights and contacts, into a file',
-    'gains': 'design gains for the contacts and postures in a bag',
     'identify': 'identify masses, rotors, friction and springs of a robot from bags',
     'import': 'convert CSV, npz or HDF5 files to a bag, by a mapping file of their columns',
     'inspect': 'check a bag: rates, gaps, clocks, frames, and inputs that would be dropped',

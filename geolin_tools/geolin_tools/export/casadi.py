@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What CasADi asks of its external functions: names and sizes of arguments and results, as C."""
 
-from geolin_tools.export.gain_header import c_string
+from geolin_control.gain_header import c_string
+
 from geolin_tools.export.robot import Robot
 
 

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from geolin_control.gain_header import c_string
 
 from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
@@ -20,7 +21,6 @@ from geolin_ros.linearization.contacts.description import SIZES, Contact
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
 from geolin_tools.export.casadi import casadi_functions
-from geolin_tools.export.gain_header import c_string
 from geolin_tools.export.kernel_set import FUNCTIONS, kernels_of
 from geolin_tools.export.machine_code import Kernel, object_code
 from geolin_tools.export.robot import Robot

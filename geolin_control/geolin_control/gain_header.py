@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from geolin_ros.control.gain_bank import GainBank
+from geolin_control.gain_bank import GainBank
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.whole_file import whole_file
 from geolin_ros.errors import ConfigurationError

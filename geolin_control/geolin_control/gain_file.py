@@ -16,8 +16,8 @@ from typing import IO, Any
 import numpy as np
 import yaml
 
-from geolin_ros.control.gain_bank import GainBank, Route
-from geolin_ros.control.gait import GaitGains
+from geolin_control.gain_bank import GainBank, Route
+from geolin_control.gait import GaitGains
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support
 from geolin_ros.control.whole_file import whole_file

@@ -52,10 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Design the gains and write them; 1 if no visited posture has an equilibrium."""
-    from geolin_ros.control.gain_bank import build
-    from geolin_ros.control.gain_file import save_bank
+    from geolin_control.gain_bank import build
+    from geolin_control.gain_file import save_bank
+    from geolin_control.visited import route, visited
     from geolin_ros.control.support import Support
-    from geolin_tools.visited import route, visited
 
     feet = [Support.parse(text) for text in options.feet.split(',') if text]
     with open_bags(options) as source:

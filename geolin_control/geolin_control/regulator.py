@@ -15,14 +15,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geolin_ros.control.anchoring import anchored
-from geolin_ros.control.effort_guard import EffortGuard, GuardSettings, effort_limits
+from geolin_control.anchoring import anchored
+from geolin_control.effort_guard import EffortGuard, GuardSettings, effort_limits
+from geolin_control.gain_bank import GainBank
+from geolin_control.gait import GaitGains, along_ground
+from geolin_control.measured import Measured
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.gain_bank import GainBank
-from geolin_ros.control.gait import GaitGains, along_ground
 from geolin_ros.control.lqr import PERIOD, Gains, Tuning, regulate
-from geolin_ros.control.measured import Measured
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights
 from geolin_ros.errors import ConfigurationError, UnknownNameError, unknown_name

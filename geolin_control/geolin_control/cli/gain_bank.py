@@ -5,6 +5,9 @@
 import argparse
 from pathlib import Path
 
+from geolin_control.gain_bank import TOLERANCE, build, squat
+from geolin_control.gain_file import save_bank
+from geolin_control.gain_header import save_header
 from geolin_ros.cli._robots import (
     add_contacts_argument,
     add_positions_argument,
@@ -12,13 +15,10 @@ from geolin_ros.cli._robots import (
     read_model,
     read_supports,
 )
-from geolin_ros.control.gain_bank import TOLERANCE, build, squat
-from geolin_ros.control.gain_file import save_bank
 from geolin_ros.control.lqr import PERIOD, Tuning
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import counted
 from geolin_ros.robots import locate
-from geolin_tools.export.gain_header import save_header
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from geolin_ros.control.effort_guard import GuardSettings
-from geolin_ros.control.regulator import RegulatorSettings
+from geolin_control.effort_guard import GuardSettings
+from geolin_control.regulator import RegulatorSettings
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights, weights_for
 from geolin_ros.errors import ConfigurationError

@@ -5,7 +5,7 @@
 import sys
 
 if __name__ == '__main__':  # before the imports that take seconds, as the console script
-    from geolin_ros.ros.programs import lqr_node
+    from geolin_control.programs import lqr_node
 
     sys.exit(lqr_node())
 
@@ -23,6 +23,11 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from geolin_control.feedback_messages import GainsWriter
+from geolin_control.feedback_stream import FeedbackStream
+from geolin_control.gain_file import load_bank
+from geolin_control.parameters import LQR_TABLE, regulator_settings, supports_of
+from geolin_control.regulator import Command, Mode
 from geolin_msgs.msg import (
     ContactState,
     ContactStates,
@@ -30,19 +35,14 @@ from geolin_msgs.msg import (
     LinearizedDynamics,
     ReferenceState,
 )
-from geolin_ros.control.gain_file import load_bank
-from geolin_ros.control.regulator import Command, Mode
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import LATCHED, NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
-from geolin_ros.stream.feedback_stream import FeedbackStream
 from geolin_ros.stream.geometry import write_stamp
-from geolin_ros.stream.outputs.feedback_messages import GainsWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
-from geolin_ros.stream.parameters.lqr import LQR_TABLE, regulator_settings, supports_of
 from geolin_ros.stream.warm_up import warm_up, warm_up_discretization
 
 LINEARIZATIONS = 'linearizer/linearization'

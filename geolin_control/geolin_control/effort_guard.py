@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
+
+__all__ = ['EffortGuard', 'GuardSettings', 'effort_limits']
 
 
 @dataclass(frozen=True)
@@ -138,19 +140,3 @@ class EffortGuard:
         change = np.clip(wanted - sent.efforts, -step, step)
         sent.efforts = np.clip(sent.efforts + change, -self.limits, self.limits)
         return sent.efforts.copy()
-
-
-def effort_limits(model: TreeModel) -> Array:
-    """Return the largest efforts of the actuated joints (n_u,) [N m or N].
-
-    Raises `ConfigurationError` if a joint has none: a command without a limit is not given.
-    """
-    limits = np.asarray(model.limits.effort)[model.actuated]
-    for name, limit in zip(model.actuated_joints, limits.tolist(), strict=True):
-        if not 0.0 < limit < math.inf:
-            raise ConfigurationError(
-                f'joint {name!r} of robot {model.name!r} has effort limit {limit}, expected a '
-                'positive number: give it in the URDF as <limit effort="..."/>, in MJCF as '
-                'actuatorfrcrange="..." of the joint, or leave it out of actuated_joints'
-            )
-    return limits

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from geolin_control.measured import Measured
+from geolin_control.regulator import Reference, Source
 from geolin_ros.control.lqr import Gains
-from geolin_ros.control.measured import Measured
-from geolin_ros.control.regulator import Reference, Source
 from geolin_ros.control.support import Support
 from geolin_ros.errors import InputError
 from geolin_ros.model.state import State

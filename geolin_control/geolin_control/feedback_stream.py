@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.control.gain_bank import GainBank, SteadyContacts
-from geolin_ros.control.gait import GaitGains
+from geolin_control.feedback_messages import (
+    frames_in_force,
+    read_measured,
+    read_reference,
+)
+from geolin_control.gain_bank import GainBank, SteadyContacts
+from geolin_control.gait import GaitGains
+from geolin_control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.tree import TreeModel
@@ -21,11 +26,6 @@ from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput
-from geolin_ros.stream.outputs.feedback_messages import (
-    frames_in_force,
-    read_measured,
-    read_reference,
-)
 from geolin_ros.stream.state_stream import StateStream
 from geolin_ros.stream.topics import Counts
 
