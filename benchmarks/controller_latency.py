@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geolin_demos.balance.robots import feet_of, node_parameters, overlay, simulator_of
+from geolin_demos.balance.robots import MODULES, feet_of, node_parameters, overlay, simulator_of
 from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
 
@@ -97,7 +97,7 @@ def of_nodes(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
     )
     around = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     given = '--ros-args', '--params-file', str(parameters)
-    servers = [Child(name, f'geolin_ros.ros.{name}', given, around) for name in nodes]
+    servers = [Child(name, MODULES[name], given, around) for name in nodes]
     asked = ['--robot=quadruped', f'--feet={feet_of(robot)}', '--cases', '4 feet']
     asked += [*paced(rate, pushes), f'--output={folder}']
     robot_process = Child('simulator', 'geolin_demos.balance.robot', asked, around)

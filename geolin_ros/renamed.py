@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Callable
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from importlib.util import find_spec
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
 RENAMED = {
@@ -115,6 +116,13 @@ class Moved(Loader):
         """Put the module of now in its place."""
         warn(self._old, self._new)
         sys.modules[self._old] = importlib.import_module(self._new)
+
+    def get_code(self, _: str) -> CodeType:
+        """Return what ``python -m`` runs."""
+        warn(self._old, self._new)
+        spec: Any = find_spec(self._new)
+        code: CodeType = spec.loader.get_code(self._new)
+        return code
 
 
 def with_old_names(cls: C) -> C:

@@ -5,6 +5,7 @@
 import importlib
 import inspect
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -85,6 +86,16 @@ def test_old_name_of_a_module__is_the_new_one(old):
     assert {warning.filename for warning in caught} == {'<string>'}
     assert sys.modules[old] is importlib.import_module(new)
     assert sys.modules[old].__name__ == new
+
+
+def test_old_name_of_a_module__is_run_as_a_program():
+    pytest.importorskip('rclpy')
+    done = subprocess.run(
+        [sys.executable, '-W', 'always', '-m', 'geolin_ros.ros.lqr_node', '--help'],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.partition(' [')[0]) == (0, 'usage: lqr_node'), done.stderr
+    assert 'geolin_ros.ros.lqr_node is now geolin_control.lqr_node;' in done.stderr
 
 
 def test_old_name_of_a_module_as_an_attribute__is_the_new_one():

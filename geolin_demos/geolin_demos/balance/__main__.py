@@ -30,6 +30,7 @@ from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Refused, Row, markdown, verdict
 from geolin_demos.balance.robots import (
     BUNDLED,
+    MODULES,
     add_robot_arguments,
     feet_of,
     node_parameters,
@@ -150,7 +151,7 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
     servers = [
         Child(
             program,
-            f'geolin_ros.ros.{program}',
+            MODULES[program],
             ['--ros-args', '--params-file', str(parameters)],
             environment,
         )

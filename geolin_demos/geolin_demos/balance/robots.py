@@ -33,6 +33,8 @@ DWELL = 0.2
 """How long feet that are known by efforts have to stand, or not, before that counts [s]."""
 DESIGNS = 10.0
 """How many linearizations and gains a second there are [Hz]; feedback does not wait for them."""
+MODULES = {'linearizer': 'geolin_ros.ros.linearizer', 'lqr_node': 'geolin_control.lqr_node'}
+"""Of the nodes of `node_parameters`."""
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
