@@ -119,10 +119,10 @@ def write_names(folder: Path) -> None:
 
 def write_parameters(folder: Path) -> None:
     """Write the parameters of each node; those of the linearizer once."""
-    common = tables.table_of(tables.NODES[0])
+    common = tables.table_of(tables.ALL[0])
     for node in tables.ALL:
         rows = tables.table_of(node)
-        own = [row for row in rows if node == tables.NODES[0] or row not in common]
+        own = [row for row in rows if node == tables.ALL[0] or row not in common]
         write(folder / f'parameters_{node}.inc', as_markdown(own))
 
 
