@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from geolin_control.gait import along_ground
+from geolin_control.stages import StageProblem
 from geolin_demos.walk.course import Answer
 from geolin_walking.gait import Phase
 from geolin_walking.gait_gains import gait_gains
@@ -22,7 +23,6 @@ from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 
 from geolin_ros import Linearizer
 from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.stages import StageProblem
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.functions import bias_force, mass_matrix

@@ -7,9 +7,9 @@ example-robot-data.
 """
 
 import numpy as np
+from geolin_control.stages import StageProblem
 
 from geolin_ros import Linearizer, TreeModel, inverse_dynamics, robots
-from geolin_ros.control.stages import StageProblem
 
 DT, N = 0.01, 60
 START = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.8, 0.02, 0.02])  # joints [rad, m]

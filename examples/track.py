@@ -5,10 +5,10 @@
 from collections.abc import Callable
 
 import numpy as np
+from geolin_control.stages import Solution, StageProblem
 from scipy.integrate import solve_ivp
 
 from geolin_ros import Linearizer, TreeModel, forward_dynamics, inverse_dynamics, robots
-from geolin_ros.control.stages import Solution, StageProblem
 
 DT, N = 0.01, 150
 Acceleration = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]

@@ -26,7 +26,7 @@ setup(
         (f'share/{name}/launch', glob('launch/*.launch.py')),
     ],
     zip_safe=False,
-    install_requires=['geolin_ros[plot]', 'numpy>=1.26'],
+    install_requires=['geolin_ros[plot]', 'geolin_tools', 'numpy>=1.26'],
     extras_require={
         'simulation': ['geolin_ros[control,estimation,mujoco]', 'geolin_walking[control]']
     },

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from geolin_ros.errors import RecordingError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,6 +41,25 @@ def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
     RecordingError
         If there is no dataset.
     """
-    from geolin_ros.offline import dataset
+    from geolin_ros.offline import store  # isort: skip  # asks for the extra
+    import xarray as xr
 
-    return dataset.open_dataset(path, chunks)
+    path = str(path)
+    group = store.open_group(path, 'r')
+    if group.attrs.get('format') != store.FORMAT:
+        raise RecordingError(
+            f'{path} has format {group.attrs.get("format")!r}, expected {store.FORMAT!r}, which '
+            '`geolin linearize` writes'
+        )
+    try:
+        stored: xr.Dataset = xr.open_zarr(group.store, chunks=chunks, **store.PLAIN)
+        finished = {
+            dimension: slice(store.written(stored[name].values.astype('int64')))
+            for dimension, name in store.TIMES.items()
+        }
+        return stored.isel(finished).set_coords(('odometry_time', 'spectrum_time'))
+    except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
+        raise RecordingError(
+            f'{path} is a damaged dataset ({type(error).__name__}: {error}), expected what '
+            '`geolin linearize` has written; write it again'
+        ) from error

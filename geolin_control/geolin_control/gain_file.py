@@ -18,9 +18,9 @@ import yaml
 
 from geolin_control.gain_bank import GainBank, Route
 from geolin_control.gait import GaitGains
+from geolin_control.whole_file import whole_file
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support
-from geolin_ros.control.whole_file import whole_file
 from geolin_ros.description.safe_yaml import parse_yaml
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.labels import input_labels, state_labels

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from geolin_control.gain_bank import GainBank
+from geolin_control.whole_file import whole_file
 from geolin_ros.control.lqr import Gains
-from geolin_ros.control.whole_file import whole_file
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array

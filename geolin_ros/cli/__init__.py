@@ -25,8 +25,6 @@ COMMANDS = {
     'info': 'print the model of a robot description: joints, bodies, mass, warnings',
     'linearize': 'linearize about all samples of a bag, into a dataset',
     'parameters': 'print the parameters of a node, as a file to start from',
-    'recheck': 'repeat a check of A and B that failed in a node',
-    'record': 'record inputs and outputs of nodes into a bag, without ros2 bag',
     'replay': 'write the bag of linearizations that a node would have published',
     'warm-up': 'compile all kernels into the cache, before the first start',
 }
@@ -34,7 +32,8 @@ COMMANDS = {
 VERBS = 'geolin.verbs'
 BESIDE = {
     **dict.fromkeys(('analyze-modes', 'compare', 'export', 'identify'), 'geolin_tools'),
-    **dict.fromkeys(('import', 'inspect', 'lint-urdf', 'report', 'view'), 'geolin_tools'),
+    **dict.fromkeys(('import', 'inspect', 'lint-urdf', 'recheck'), 'geolin_tools'),
+    **dict.fromkeys(('record', 'report', 'view'), 'geolin_tools'),
     **dict.fromkeys(('gain-bank', 'gains'), 'geolin_control'),
     'estimate': 'geolin_estimation',
     'gait-gains': 'geolin_walking',

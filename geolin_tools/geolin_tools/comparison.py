@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ModelWarning, RecordingError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.mjcf import is_mjcf
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.points import Watch
 from geolin_ros.typing import Array, IntArray
 

@@ -20,8 +20,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from geolin_control.stages import Solution, StageProblem
 
-from geolin_ros.control.stages import Solution, StageProblem
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics import batch

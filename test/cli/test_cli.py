@@ -174,7 +174,7 @@ def test_bags__are_inspected_without_ros(tmp_path):
 def test_supports__of_frames_alone_are_read_again_and_again_without_a_crash():
     use = (
         'import gc; from geolin_ros import TreeModel, robots\n'
-        'from geolin_ros.cli._robots import read_supports as read\n'
+        'from geolin_control.cli._stance import read_supports as read\n'
         'path = robots.path("humanoid"); model = TreeModel.from_urdf(path)\n'
         'for _ in range(40):\n'
         '    feet = read(path, model, ["left_foot", "right_foot"])\n'

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.linalg
+from geolin_control.stages import StageProblem
 from scipy.optimize import linprog
 from support.stage_problems import by_piqp, cost
 
 from geolin_ros import Linearizer, TreeModel, robots
-from geolin_ros.control.stages import StageProblem
 from geolin_ros.errors import ConfigurationError, ShapeError
 
 

@@ -8,7 +8,7 @@ from geolin_tools.reports.inspection import inspect
 from support.bags import FOLDER
 from support.datasets import run
 
-from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.datasets import open_dataset
 from geolin_ros.offline.source import open_source
 
 BAGS = ('demo', 'pushed')

@@ -11,7 +11,7 @@ from support.datasets import run
 from support.robots import example_robot
 
 from geolin_ros.cli import main
-from geolin_ros.offline.dataset import open_dataset
+from geolin_ros.datasets import open_dataset
 from geolin_ros.offline.source import open_source
 
 MS = 1_000_000

@@ -19,9 +19,9 @@ from support.processes import Program
 
 from geolin_ros.cli import main
 from geolin_ros.cli.replay import INTERRUPTED
+from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.offline import store, workers
-from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import Sampling
 from geolin_ros.offline.recording import Recording
 

@@ -10,11 +10,11 @@ from support.bags import START, Messages, Sample, write_bag
 from support.datasets import content, run
 
 from geolin_ros.cli import main
+from geolin_ros.datasets import open_dataset
 from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.errors import RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import Sampling
 from geolin_ros.offline.message_types import LINEARIZATION, known_types
 from geolin_ros.offline.recording import Recording

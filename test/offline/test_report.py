@@ -24,8 +24,8 @@ from support.datasets import run
 
 from geolin_ros import urdf
 from geolin_ros.cli import main
+from geolin_ros.datasets import open_dataset
 from geolin_ros.offline import store
-from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import Sampling
 from geolin_ros.stream.analysis import STILL
 from geolin_ros.stream.parameters.file import default_values

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from geolin_tools.cli import view
+from geolin_tools.recorder import record
 from rclpy.duration import Duration
 from std_msgs.msg import String
 from support.environment import ROOT, with_checkout
@@ -22,7 +23,6 @@ from support.ros_graph import RELIABLE, START, Client
 
 from geolin_ros import TreeModel, open_dataset, robots
 from geolin_ros.cli import main
-from geolin_ros.ros.recorder import record
 from geolin_ros.ros.signals import NUMBERS
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')

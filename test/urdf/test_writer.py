@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pinocchio
 import pytest
+from geolin_tools.urdf_writer import write
 from support.robots import example_robot
 
 from geolin_ros import TreeModel, mass_matrix, urdf
 from geolin_ros.errors import ModelWarning, UnknownNameError, UrdfError
-from geolin_ros.urdf.writer import write
 
 TEXT = """<robot name="two">
   <link name="base"/>

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from geolin_control.stages import StageProblem
 from geolin_walking.cones import Cones
 from geolin_walking.gait import Phase, Schedule, trot
 from geolin_walking.legs import Legs
@@ -18,7 +19,6 @@ from support.stage_problems import by_piqp, cost
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.stages import StageProblem
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.points import Points

@@ -8,10 +8,11 @@ URDF of it, without its rotors and springs.
 
 from pathlib import Path
 
+from geolin_tools.urdf_writer import text_of
+
 from geolin_ros import mjcf
 from geolin_ros.errors import UrdfError
 from geolin_ros.stream.parameters.model_reading import to_text
-from geolin_ros.urdf.writer import text_of
 
 
 def published(path: Path) -> str:

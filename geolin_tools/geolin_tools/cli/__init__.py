@@ -10,6 +10,8 @@ COMMANDS = {
     'import': 'convert CSV, npz or HDF5 files to a bag, by a mapping file of their columns',
     'inspect': 'check a bag: rates, gaps, clocks, frames, and inputs that would be dropped',
     'lint-urdf': 'find errors and unusual values in a robot description, and how to fix them',
+    'recheck': 'repeat a check of A and B that failed in a node',
+    'record': 'record inputs and outputs of nodes into a bag, without ros2 bag',
     'report': 'write a report of a dataset: eigenvalues, matrices, residuals, modes',
     'view': 'show a robot in the browser: of a running node, of a bag, or standing still',
 }

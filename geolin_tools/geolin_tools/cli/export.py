@@ -9,13 +9,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.cli._robots import (
-    add_contacts_argument,
-    add_positions_argument,
-    add_robot_arguments,
-    read_model,
-    read_supports,
-)
+from geolin_control.cli._stance import add_contacts_argument, add_positions_argument, read_supports
+
+from geolin_ros.cli._robots import add_robot_arguments, read_model
 from geolin_ros.description import parse_overlay
 from geolin_ros.errors import ConfigurationError, counted
 from geolin_ros.model.tree import TreeModel

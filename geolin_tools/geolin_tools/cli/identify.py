@@ -99,14 +99,13 @@ def run(options: argparse.Namespace) -> int:
     """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
     import numpy as np
     import yaml
+    from geolin_control.whole_file import whole_file
 
-    from geolin_ros.control.whole_file import whole_file
     from geolin_ros.description.safe_yaml import read_yaml
     from geolin_ros.description.stored import is_stored
     from geolin_ros.offline.recording import runs
     from geolin_ros.robots import locate
     from geolin_ros.stream.parameters.model_reading import from_text
-    from geolin_ros.urdf.writer import write
     from geolin_tools.identification import (
         Prior,
         choose_prior,
@@ -117,6 +116,7 @@ def run(options: argparse.Namespace) -> int:
     )
     from geolin_tools.identification.joint_log import joint_signals
     from geolin_tools.reports.identification_page import write_identification
+    from geolin_tools.urdf_writer import write
 
     for link, value in options.trust:
         if not value > 0.0:

@@ -11,14 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geolin_control.cli._stance import add_contacts_argument, add_positions_argument, read_supports
+
 from geolin_ros.cli._recordings import Progress, add_bag_options, open_bags
-from geolin_ros.cli._robots import (
-    add_contacts_argument,
-    add_positions_argument,
-    add_reading_arguments,
-    read_model,
-    read_supports,
-)
+from geolin_ros.cli._robots import add_reading_arguments, read_model
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import require
 from geolin_ros.robots import locate

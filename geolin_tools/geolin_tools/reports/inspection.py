@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.control.whole_file import whole_file
+from geolin_control.whole_file import whole_file
+
 from geolin_ros.errors import RecordingError
 from geolin_ros.offline.message_types import CLOCK
 from geolin_ros.offline.points import Watch, feed

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.dataset import open_dataset
 from geolin_ros.offline.linearize import SPECTRA
 from geolin_ros.offline.points import Watch
 from geolin_ros.spatial import se3

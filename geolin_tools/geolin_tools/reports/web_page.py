@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from geolin_ros.control.whole_file import whole_file
+from geolin_control.whole_file import whole_file
 
 PAGE = Path(__file__).parent / 'page'
 

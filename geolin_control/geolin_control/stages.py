@@ -8,7 +8,7 @@
                 C_k z_k + D_k w_k + e_k <= 0,    lower_k <= w_k <= upper_k
 
 One Riccati recursion a Newton step, with an augmented Lagrangian for the inequalities: see
-`geolin_ros.kernels.engine.stages`. Its gains K_k are what the law between two solutions needs.
+`geolin_control.kernels.stages`. Its gains K_k are what the law between two solutions needs.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_control.kernels import stages as kernels
 from geolin_ros.errors import ConfigurationError, ShapeError
-from geolin_ros.kernels.engine import stages as kernels
 from geolin_ros.typing import Array
 
 WORDS = {

@@ -12,7 +12,7 @@ from geolin_ros.cli._recordings import add_new_bag_arguments, show
 from geolin_ros.errors import ConfigurationError, counted
 
 if TYPE_CHECKING:
-    from geolin_ros.ros.recorder import Recorder
+    from geolin_tools.recorder import Recorder
 
 PATIENCE = 3.0
 """Time [s] after which the log states what is waited for."""
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
             'package rclpy is not installed, expected ROS 2: source its installation, as by '
             '`. /opt/ros/kilted/setup.sh`'
         )
-    from geolin_ros.ros.recorder import record
+    from geolin_tools.recorder import record
 
     recorder = record(
         options.output,
