@@ -72,9 +72,6 @@ LONGEST = (
     'balance/test_any_controller.py',
     'ros/test_description.py',
     'fuzz/test_crashes.py',
-    'kernels/test_fast_linearization.py',
-    'kernels/test_contact_linearization.py',
-    'urdf/test_urdfdom.py',
 )
 """Files that take longest, of which one at the end would leave the other workers without work."""
 NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')
