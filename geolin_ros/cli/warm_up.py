@@ -16,7 +16,7 @@ from geolin_ros.stream.warm_up import (
 )
 from geolin_ros.stream.warm_up_commands import warm_up_commands
 
-BESIDE = 'geolin.warm_up'
+WARM_UPS = 'geolin.warm_up'
 """Group of entry points: functions of packages beside this one that run their kernels."""
 
 
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     warm_up_discretization()
     warm_up_contacts()
     warm_up_commands()
-    for found in entry_points(group=BESIDE):
+    for found in entry_points(group=WARM_UPS):
         found.load()()
     print(f'kernels are ready after {time.monotonic() - start:.1f} s, kept in {_jit.CACHE_FOLDER}')
     return 0

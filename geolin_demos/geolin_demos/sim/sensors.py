@@ -21,8 +21,8 @@ class Sensors:
     Parameters
     ----------
     noise
-        Standard deviation of the base velocity [m/s], and half that of its angular velocity
-        [rad/s]: white, Gaussian.
+        Standard deviation of the base velocity [m/s]; that of its angular velocity [rad/s] is
+        twice as large. White, Gaussian.
     delay
         By how many samples the measurement is late; until then it is the first.
     seed
