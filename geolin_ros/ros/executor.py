@@ -26,6 +26,8 @@ STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
 SOON, PAUSE = 0.005, 0.001
 """What takes longer is looked at with pauses [s]."""
+SLICE = 0.2
+"""How often `spin` looks whether it is over [s]."""
 AT_ONCE = 100
 """Messages that are put in order."""
 NO_LOG_FILE = '--ros-args', '--disable-external-lib-logs'
@@ -71,15 +73,18 @@ def make_executor() -> Executor:
 
 
 @types.coroutine
-def result_of(future: Any) -> Generator[None, None, Any]:
-    """Return the result of a future; the executor goes on meanwhile, but for pauses.
+def result_of(future: Any, node: Any) -> Generator[None, None, Any]:
+    """Return the result of a future of any thread; the executor of `spin` goes on meanwhile.
 
-    rclpy calls a coroutine that waits again and again: without pauses that takes a processor, and
-    the interpreter from a thread that compiles.
+    An events executor looks at a coroutine that waits after its next message or timer, or when it
+    begins to spin: so it does when the future is done. rclpy's other executors look at it again
+    and again: without pauses that takes a processor, and the interpreter from a thread that
+    compiles.
     """
+    future.add_done_callback(lambda _: node.turn.set_result(None))
     begin = time.monotonic()
     while not future.done():
-        if time.monotonic() - begin > SOON:
+        if isinstance(node.executor, OrderOfArrival) and time.monotonic() - begin > SOON:
             time.sleep(PAUSE)
         yield
     return future.result()
@@ -120,7 +125,8 @@ def spin(
     task = None if first is None else executor.create_task(first)
     try:
         while rclpy.ok() and not is_over():
-            executor.spin_until_future_complete(Future(), timeout_sec=0.2)
+            node.turn = Future()  # whoever finishes it has `is_over` and coroutines looked at
+            executor.spin_until_future_complete(node.turn, timeout_sec=SLICE)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:

@@ -358,13 +358,13 @@ class RobotNode(LifecycleNode):
         self, thread: ThreadPoolExecutor, work: Callable[..., Any], *about: Any
     ) -> Any:
         """Return what a call in another thread returns; the executor goes on meanwhile."""
-        return await result_of(thread.submit(work, *about))
+        return await result_of(thread.submit(work, *about), self)
 
     async def next_news(self) -> None:
         """Wait until kernels are compiled, or a robot is served or refused."""
         if self._news is None:
             self._news = Future(executor=self.executor)
-        await result_of(self._news)
+        await result_of(self._news, self)
 
     def _notify(self) -> None:
         news, self._news = self._news, None

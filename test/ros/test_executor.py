@@ -6,13 +6,14 @@ import contextlib
 import gc
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
 
-from geolin_ros.ros.executor import OrderOfArrival, make_executor, spin
+from geolin_ros.ros.executor import OrderOfArrival, make_executor, result_of, spin
 
 SENT = list('abbbaaba')
 
@@ -61,3 +62,31 @@ def test_a_start_that_a_signal_forestalls__ends_without_a_word(ros_domain, make,
     finally:
         rclpy.shutdown()
     assert not said
+
+
+@pytest.mark.parametrize('make', [make_executor, OrderOfArrival])
+def test_a_result_of_another_thread__is_taken_though_nothing_else_comes(
+    ros_domain, make, monkeypatch
+):
+    answers = []
+
+    async def ask():
+        with ThreadPoolExecutor(1) as thread:
+            for k in range(20):
+                answers.append(
+                    await result_of(thread.submit(lambda k=k: time.sleep(0.01) or k), node)
+                )
+        node.turn.set_result(None)
+
+    monkeypatch.setattr('geolin_ros.ros.executor.make_executor', make)
+    monkeypatch.setattr('geolin_ros.ros.executor.SLICE', 30.0)
+    rclpy.init(args=[], domain_id=ros_domain)
+    try:
+        node = rclpy.create_node('idle')
+        begin = time.monotonic()
+        spin(node, lambda: len(answers) == 20, ask)
+        assert time.monotonic() - begin < 30.0
+        node.destroy_node()
+    finally:
+        rclpy.shutdown()
+    assert answers == [*range(20)]

@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geolin_control.feedback_messages import read_gains
 from lifecycle_msgs.srv import GetState
 from support.kernel_cache import copy_cache
-from support.ros_graph import LATCHED, START
+from support.ros_graph import LATCHED, START, parameter_request
 from support.standing import SUPPORTS
 from support.standing_graph import PERIOD, SLOWLY, StandingRobot, Transition
 
@@ -68,8 +68,8 @@ def test_states_after_activation__are_all_answered_on_a_cold_cache(robot, tmp_pa
     robot.launch()
     node, took = robot.graph.node, []
     states = node.create_client(GetState, f'{robot.namespace}/lqr_node/get_state')
-    robot.wait_for(states.service_is_ready, START)
-    robot.wait_for(robot.parameters.service_is_ready)
+    states = robot.meet(states, GetState.Request())
+    robot.parameters = robot.meet(robot.parameters, parameter_request({'contact_dwell': 0.2}))
 
     def ask(call):
         begin = time.monotonic()

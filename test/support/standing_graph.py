@@ -202,6 +202,10 @@ class StandingRobot:
         assert max(efforts.largest, efforts.fastest) <= 1.0 + 1e-6, efforts
         return efforts
 
+    def meet(self, client, request):
+        """Return a client that the node knows: the response to its first call was not lost."""
+        return self.graph.call(client, request, self.process)[1]
+
     def set_parameters(self, **values):
         """Ask for parameters; return the future of the answer."""
         self.wait_for(self.parameters.service_is_ready)
