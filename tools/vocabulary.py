@@ -18,7 +18,6 @@ NOT_READ = (
     'docs/evidence/',
     'test/bags/',
     'tools/vocabulary.py',
-    'test/contracts/test_vocabulary.py',
 )
 
 

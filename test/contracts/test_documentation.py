@@ -22,45 +22,39 @@ from geolin_ros.stream.outputs.messages import LinearizationWriter
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / 'docs'
 README = ROOT / 'README.md'
-INDEX = (DOCS / 'index.md').read_text(encoding='utf-8')
-WRITTEN = [README, ROOT / 'CONTRIBUTING.md', *sorted(DOCS.rglob('*.md'))]
-PAGES = [*WRITTEN[1:], DOCS / 'papers.yaml']
-TREES = re.findall(r'```\{toctree\}\n((?:.|\n)*?)```', INDEX)
-NOTEBOOKS = [path for path in WRITTEN if path.read_text().startswith('---\njupytext:')]
-
-
-def blocks(page, language):
-    """Return the blocks of code of a page."""
-    fence = rf'^```{language}\n(.*?)^```'
-    return re.findall(fence, page.read_text(encoding='utf-8'), re.DOTALL | re.MULTILINE)
+PAGES = sorted(DOCS.rglob('*.md'))
+WRITTEN = [README, ROOT / 'CONTRIBUTING.md', *PAGES]
+NOTEBOOKS = [page for page in PAGES if page.read_text().startswith('---\njupytext:')]
 
 
 def run(page, language='python', **names):
-    """Run the blocks of a page one after another; return what they define."""
-    for code in blocks(page, language):
+    """Run the blocks of a page one after another; return how many, and what they define."""
+    fence = rf'^```{language}\n(.*?)^```'
+    blocks = re.findall(fence, page.read_text(encoding='utf-8'), re.DOTALL | re.MULTILINE)
+    for code in blocks:
         exec(compile(code, page.name, 'exec'), names)
-    return names
+    return len(blocks), names
 
 
-def test_readme__is_short_and_its_example_runs(capsys):
+def test_pages__are_few_and_short_and_the_example_of_readme_runs(capsys):
     assert len(README.read_text().split()) <= 1200
-    (example,) = blocks(README, 'python')
-    assert len(example.splitlines()) <= 8
-    run(README)
+    assert len(PAGES) <= 24
+    assert sum(len(page.read_text(encoding='utf-8').split()) for page in PAGES) <= 26_000
+    assert run(README)[0] == 1
     assert capsys.readouterr().out.startswith('(36, 36) (36, 12) [')
 
 
 def test_python_of_pages__holds_together(capsys):
-    names = run(DOCS / 'contacts.md')
+    _, names = run(DOCS / 'contacts.md')
     C, R = names['C'], names['R']  # C on four feet, R on three
     assert (C.rank, C.wrenches.shape, R.full.rank) == (12, (12,), 9)
     assert (R.A.shape, R.P.shape, R.W.shape) == ((18, 18), (36, 18), (9, 18))
     model = TreeModel.from_urdf(robots.path('quadruped'))
     writer = LinearizationWriter(linearized_dynamics(), model, StreamSettings())
-    names = run(DOCS / 'message.md', message=writer.message)
+    _, names = run(DOCS / 'message.md', message=writer.message)
     assert names['A'].shape == (36, 36)
     assert (names['columns'][0], names['inputs'][0]) == ('H.x', 'tau.FL_hip_joint')
-    names = run(DOCS / 'control.md')
+    _, names = run(DOCS / 'control.md')
     assert names['tau'] == pytest.approx(names['gains'].feedforward)
     printed = capsys.readouterr().out
     assert '12 of 12 states controllable, stabilizable' in printed
@@ -70,9 +64,7 @@ def test_python_of_pages__holds_together(capsys):
 @pytest.mark.parametrize('page', NOTEBOOKS, ids=lambda page: page.stem)
 def test_notebook__runs_and_shows_something(page, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
-    cell = r'\{code-cell\} python'
-    assert len(blocks(page, cell)) >= 3
-    run(page, cell, __name__=page.stem)
+    assert run(page, r'\{code-cell\} python', __name__=page.stem)[0] >= 3
     assert capsys.readouterr().out
 
 
@@ -88,29 +80,13 @@ def test_links_and_targets_of_make__lead_somewhere(page):
             assert f'$({variable}' in makefile, f'{variable}='
 
 
-def test_pages__are_listed_once():
-    listed = [entry for tree in TREES for entry in re.findall(r'^[\w/]+$', tree, re.MULTILINE)]
-    pages = [path.relative_to(DOCS).with_suffix('') for path in DOCS.rglob('*.md')]
-    assert sorted(listed) == sorted({*map(str, pages)} - {'index'})
-
-
-def test_pages__are_few_and_short():
-    pages = [*DOCS.rglob('*.md')]
-    assert len(pages) <= 24
-    words = sum(len(page.read_text(encoding='utf-8').split()) for page in pages)
-    assert words <= 26_000
-
-
-def test_rooms__of_all_public_names_are_in_the_reference():
+def test_rooms_of_all_public_names__are_in_the_reference():
     text = (DOCS / 'python.md').read_text(encoding='utf-8')
     rooms = set(re.findall(r'^   (geolin_ros\.\w+)$', text, re.MULTILINE))
-    homes = {'.'.join(home.split('.')[:2]) for home in geolin_ros._HOMES.values()}
-    assert homes <= rooms
-    for room in rooms:
-        assert list((ROOT / 'geolin_ros').glob(f'{room.rpartition(".")[2]}*')), room
+    assert {'.'.join(home.split('.')[:2]) for home in geolin_ros._HOMES.values()} <= rooms
 
 
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize('page', [*WRITTEN[1:], DOCS / 'papers.yaml'], ids=lambda page: page.name)
 def test_what_a_page_names__exists(page):
     """Objects, tests, files and sources."""
     text = page.read_text(encoding='utf-8')
@@ -121,12 +97,18 @@ def test_what_a_page_names__exists(page):
         assert f'def {name}(' in written, name
     for file in re.findall(r'`((?:test|examples|geolin_ros|docs)/[\w/.]+)`', text):
         assert (ROOT / file).exists(), file
+
+
+def test_papers_and_rows_of_them__are_listed_and_cited_by_what_computes_them():
+    code = [
+        file.read_text(encoding='utf-8')
+        for room in ('geolin_ros', 'geolin_control', 'geolin_estimation', 'examples')
+        for file in ROOT.glob(f'{room}/**/*.py')
+    ]
+    text = '\n'.join([*code, *(page.read_text(encoding='utf-8') for page in PAGES)])
     references = (DOCS / 'algorithms.md').read_text(encoding='utf-8')
-    for key in re.findall(r'\[([A-Z]\w+ (?:19|20)\d\d)[,\]]', text.replace('[REP ', '')):
-        assert f'\n- [{key}] ' in references, key
-
-
-def test_rows_of_papers__are_cited_by_what_computes_them_or_say_where():
+    keys = set(re.findall(r'\[([A-Z]\w+ (?:19|20)\d\d)\b', text.replace('[REP ', '')))
+    assert [key for key in keys if f'\n- [{key}] ' not in references] == []
     for paper, parts in yaml.safe_load((DOCS / 'papers.yaml').read_text(encoding='utf-8')).items():
         cited = citing(paper)
         for title, where in parts['rows'].items():

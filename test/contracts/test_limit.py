@@ -10,7 +10,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-SUPPORT = Path(__file__).resolve().parents[1]
 WAITS = """
 import time
 from support.processes import Program
@@ -20,26 +19,24 @@ def test_program(tmp_path):
         open({pid!r}, 'w').write(str(process.pid))
         {body}
 """
-HELD = "with Program(['sleep', '1000']) as process:"
+START = "with Program(['sleep', '1000']) as process:"
 LEFT = "process = Program(['sleep', '1000'])\n    if True:"
 
 
-@pytest.mark.parametrize('start', [HELD, LEFT], ids=['with', 'without'])
 @pytest.mark.parametrize(
-    ('body', 'reason'),
+    ('start', 'body', 'reason'),
     [
-        ('assert process.poll() == 0', 'assert None == 0'),
-        ('time.sleep(1000)', 'takes longer than 3 s'),
+        (START, 'assert process.poll() == 0', 'assert None == 0'),
+        (START, 'time.sleep(1000)', 'takes longer than 3 s'),
+        (LEFT, 'assert process.poll() == 0', 'assert None == 0'),
     ],
-    ids=['fails', 'hangs'],
+    ids=['fails', 'hangs', 'leaves'],
 )
-def test_failing_test__takes_its_processes_along(
-    start: str, body: str, reason: str, tmp_path: Path
-) -> None:
+def test_failing_test__takes_its_processes_along(start, body, reason, tmp_path):
     pid = tmp_path / 'pid'
     (tmp_path / 'test_waits.py').write_text(WAITS.format(start=start, pid=str(pid), body=body))
     environment = {
-        'PYTHONPATH': str(SUPPORT),
+        'PYTHONPATH': str(Path(__file__).resolve().parents[1]),
         'GEOLIN_TEST_LIMIT': '3',
         'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
     }

@@ -1,83 +1,174 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The public names: all there, each from its home, and none loaded before it is asked for."""
+"""The public names: each from its home, loaded when asked for; old ones work for one version."""
 
 import contextlib
+import importlib
 import inspect
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import geolin_ros
+from geolin_ros import Contact, TreeModel, robots
+from geolin_ros.renamed import MOVED, OLD_NODE, RENAMED
+from geolin_ros.stream.parameters.file import read_parameter_file
 
-
-def run(code):
-    return subprocess.check_output([sys.executable, '-c', code], text=True).strip()
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize('name', geolin_ros.__all__)
-def test_public_name__comes_from_its_home(name):
+def test_public_name__comes_from_its_home_with_a_short_signature(name):
     value = getattr(geolin_ros, name)
     assert value.__name__ == name
     assert geolin_ros._HOMES[name] in (value.__module__, value.__module__.rpartition('.')[0])
     assert name in dir(geolin_ros)
-
-
-def test_homes__are_those_of_all_public_names():
-    assert sorted(geolin_ros._HOMES) == sorted(geolin_ros.__all__)
-
-
-def test_names__are_there_without_extras_and_say_what_they_lack():
-    code = (
-        'import importlib.util as u; find = u.find_spec\n'
-        'u.find_spec = lambda name: None if name == "dask" else find(name)\n'
-        'from geolin_ros import *\n'
-        'try: open_dataset("run.zarr")\n'
-        'except Exception as error: print(type(error).__name__, error)'
-    )
-    said = run(code)
-    assert said.startswith('ConfigurationError package dask is not installed')
-    assert 'pip install "geolin_ros[offline]", with Python 3.11 or later' in said
-
-
-def test_unknown_name__is_an_attribute_error():
-    with pytest.raises(AttributeError, match='nothing'):
-        _ = geolin_ros.nothing
-
-
-def test_import__loads_neither_numpy_nor_numba():
-    code = 'import sys, geolin_ros; print({"numpy", "numba"} & set(sys.modules))'
-    assert run(code) == 'set()'
-
-
-def test_node__keeps_blas_to_one_thread():
-    pytest.importorskip('geolin_msgs.msg')
-    code = (
-        'import os; os.environ.pop("OPENBLAS_NUM_THREADS", None); import sys, geolin_ros.ros; '
-        'print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])'
-    )
-    assert run(code) == 'False 1'
-
-
-def test_packages__are_there_after_import_and_loaded_when_asked_for():
-    code = (
-        'import sys, geolin_ros; print("geolin_ros.control" in sys.modules, '
-        'geolin_ros.robots.path("quadruped").stem, geolin_ros.control.lqr.design.__name__)'
-    )
-    assert run(code) == 'False quadruped design'
-
-
-@pytest.mark.parametrize('name', geolin_ros.__all__)
-def test_signature__is_as_short_as_it_is_written(name):
-    value = getattr(geolin_ros, name)
     methods = vars(value).values() if inspect.isclass(value) else ()
     for function in (value, *filter(inspect.isfunction, methods)):
         with contextlib.suppress(ValueError):
             assert 'numpy._typing' not in str(inspect.signature(function)), function
 
 
-def test_signature_of_a_model__is_short_and_checks_its_fields():
-    assert str(inspect.signature(geolin_ros.TreeModel)) == '(**fields)'
-    with pytest.raises(TypeError, match="unexpected keyword argument 'mass'"):
-        geolin_ros.TreeModel(mass=1.0)
+def test_names__are_those_of_the_homes_and_no_others():
+    assert sorted(geolin_ros._HOMES) == sorted(geolin_ros.__all__)
+    with pytest.raises(AttributeError, match='nothing'):
+        _ = geolin_ros.nothing
+    assert str(inspect.signature(TreeModel)) == '(**fields)'
+    with pytest.raises(TypeError, match='mass'):
+        TreeModel(mass=1.0)
+
+
+@pytest.mark.parametrize(
+    ('code', 'printed'),
+    [
+        ('import geolin_ros; print({"numpy", "numba"} & {*sys.modules})', 'set()'),
+        (
+            'import geolin_ros; print("geolin_ros.control" in sys.modules, '
+            'geolin_ros.robots.path("quadruped").stem, geolin_ros.control.lqr.design.__name__)',
+            'False quadruped design',
+        ),
+        (
+            'import os; os.environ.pop("OPENBLAS_NUM_THREADS", None); import geolin_ros.ros; '
+            'print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])',
+            'False 1',
+        ),
+    ],
+    ids=['numpy', 'packages', 'node'],
+)
+def test_import__loads_what_is_asked_for_alone(code, printed):
+    if 'geolin_ros.ros' in code:
+        pytest.importorskip('geolin_msgs.msg')
+    done = subprocess.check_output([sys.executable, '-c', f'import sys; {code}'], text=True)
+    assert done.strip() == printed
+
+
+# ---- old names
+
+
+@contextlib.contextmanager
+def warned(old, new, file=__file__):
+    """Expect a warning, and whoever uses the old name blamed."""
+    with pytest.warns(DeprecationWarning, match=f'{re.escape(old)} is now {new}') as caught:
+        yield
+    assert {warning.filename for warning in caught} == {file}
+
+
+FRAMES = {'Contact': ('foot',), 'Loop': ('foot', 'hand')}
+
+
+@pytest.mark.parametrize('old', [name for name in RENAMED if '.ros.' not in name])
+def test_old_name__is_the_new_one(old):
+    _, name, *field = old.split('.')
+    new = RENAMED[old]
+    if not field:
+        with warned(old, new):
+            assert getattr(geolin_ros, name) is getattr(geolin_ros, new)
+        assert name not in dir(geolin_ros)
+        return
+    if name == 'TreeModel':
+        of = TreeModel.from_urdf(robots.path('quadruped'))
+    else:
+        with warned(f'{name}({field[0]}=)', f'{new}='):
+            of = getattr(geolin_ros, name)(*FRAMES[name], **{field[0]: 7.0})
+        assert getattr(of, new) == 7.0
+    with warned(old, new):
+        assert getattr(of, field[0]) == getattr(of, new)
+
+
+def test_arguments_that_are_alike__have_names():
+    with warned('kp of Contact by position', 'kp='):
+        assert vars(Contact('foot', 'point', 3.0)) == vars(Contact('foot', kp=3.0))
+    kinds = inspect.signature(Contact).parameters
+    assert kinds['reference'].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+@pytest.mark.parametrize('old', [*MOVED, 'geolin_ros.view.modes'])
+def test_old_name_of_a_module__is_the_new_one(old):
+    if '.ros.' in old:
+        pytest.importorskip('rclpy')
+    sys.modules.pop(old, None)
+    new = MOVED.get(old, 'geolin_tools.view.modes')
+    with warned(old, f'{new};', '<string>'):
+        exec(f'import {old}')
+    assert sys.modules[old] is importlib.import_module(new)
+    assert sys.modules[old].__name__ == new
+
+
+def test_old_name_of_a_module__is_run_as_a_program():
+    pytest.importorskip('rclpy')
+    done = subprocess.run(
+        [sys.executable, '-W', 'always', '-m', 'geolin_ros.ros.lqr_node', '--help'],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout.partition(' [')[0]) == (0, 'usage: lqr_node'), done.stderr
+    assert 'geolin_ros.ros.lqr_node is now geolin_control.lqr_node;' in done.stderr
+
+
+def test_old_names_in_modules_that_have_moved__are_the_new_ones():
+    new = importlib.import_module('geolin_control.regulator')
+    vars(geolin_ros.control).pop('regulator', None)
+    with warned('geolin_ros.control.regulator', 'geolin_control.regulator;'):
+        assert geolin_ros.control.regulator is new
+    pytest.importorskip('rclpy')
+    from geolin_ros.ros.linearizer import LinearizerNode
+
+    found = {}
+    with warned('LinearizationNode', 'LinearizerNode', '<string>'):
+        exec('from geolin_ros.ros.linearizer import LinearizationNode as Old', found)
+    assert found['Old'] is LinearizerNode
+
+
+@pytest.mark.parametrize('named', [None, '__node:=linearizer', '__node:=mine'])
+def test_node__keeps_its_old_name_with_a_parameter_file_of_that(named, tmp_path, capsys):
+    rclpy = pytest.importorskip('rclpy')
+    from geolin_ros.ros.command_line import with_old_name
+
+    file = tmp_path / 'old.yaml'
+    file.write_text(f'{OLD_NODE}:\n  ros__parameters:\n    max_skew: 0.5\n')
+    with pytest.warns(DeprecationWarning, match=f'section {OLD_NODE} of .* is now linearizer'):
+        assert read_parameter_file(file) == {'max_skew': 0.5}
+    given = ['linearizer', '--ros-args', *(('-r', named) if named else ())]
+    assert with_old_name(given, 'linearizer') == given
+    given += ['--params-file', str(file), '-p', 'joints:=[a]']
+    context = rclpy.Context()
+    rclpy.init(args=with_old_name(given, 'linearizer'), context=context)
+    node = rclpy.create_node(
+        'linearizer', context=context, automatically_declare_parameters_from_overrides=True
+    )
+    is_old = named != '__node:=mine'
+    assert node.get_name() == (OLD_NODE if is_old else 'mine')
+    assert node.has_parameter('max_skew') == is_old
+    assert ('the node keeps this name' in capsys.readouterr().err) == is_old
+    assert node.has_parameter('joints')
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+def test_change_log__has_the_table():
+    rows = re.findall(r'^  \* ``(.*)``: ``(.*)``$', (ROOT / 'CHANGELOG.rst').read_text(), re.M)
+    assert dict(rows) == RENAMED | MOVED
+    assert len(rows) == len(RENAMED | MOVED)
