@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages about a robot that stands in; efforts out, and gains as the library designs them."""
 
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -24,14 +23,14 @@ from support.messages import (
     robot_state,
 )
 from support.standing import SUPPORTS, standing_robot
-from support.taking import take
+from support.taking import dropped, take
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import Tuning, design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.weights import weights_for
 from geolin_ros.errors import ConfigurationError, InputError
-from geolin_ros.spatial.se3 import exp, quaternion_from_rotation
+from geolin_ros.spatial.se3 import quaternion_from_rotation
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
@@ -47,6 +46,14 @@ POINT = equilibrium(MODEL, POSTURE, BALLS)
 FEET = [support.frame for support in BALLS]
 PERIOD = 2_000_000
 LIMITS = np.array(MODEL.limits.effort)
+NAMES = list(MODEL.joint_names)
+TURNING = POSTURE.copy()
+"""The posture with joints that turn."""
+TURNING.r[:] = 1.0
+
+
+def odometry_of(state, stamp):
+    return odometry(stamp, state.H[:3, 3], quaternion_from_rotation(state.H[:3, :3]), state.v)
 
 
 class Robot:
@@ -68,22 +75,25 @@ class Robot:
         """Publish a state; return what the motors get."""
         self.stamp += PERIOD
         if base:
-            turn = quaternion_from_rotation(state.H[:3, :3])
-            take(self.stream, 'odom', odometry(self.stamp, state.H[:3, 3], turn, state.v))
-        return take(
-            self.stream,
-            'joint_states',
-            joint_state(self.stamp, MODEL.joint_names, state.s, state.r, np.zeros(MODEL.n)),
-        )
+            take(self.stream, 'odom', odometry_of(state, self.stamp))
+        message = joint_state(self.stamp, NAMES, state.s, state.r, np.zeros(MODEL.n))
+        return take(self.stream, 'joint_states', message)
+
+    def tell_often(self, count, *told, **options):
+        """Publish a state many times; return the last command."""
+        return [self.tell(*told, **options) for _ in range(count)][-1]
 
     def stand(self):
         """Design gains, and publish the posture until feedback has taken over."""
         self.tell()
         gains = self.stream.design()
-        for _ in range(150):
-            command = self.tell()
-        assert command.mode is Mode.FEEDBACK
+        assert self.tell_often(150).mode is Mode.FEEDBACK
         return gains
+
+    @property
+    def standing_on(self):
+        """Return what its regulator takes for supports."""
+        return self.stream.regulator.standing_on
 
     def feel(self, *frames):
         """Say what it stands on."""
@@ -100,25 +110,21 @@ def linearization(**settings):
     contacts = ContactSettings(contacts=tuple(support.contact for support in POINT.supports))
     settings = StreamSettings(contacts=contacts, **settings)
     stream = LinearizationStream(MODEL, settings)
-    turn = quaternion_from_rotation(POSTURE.H[:3, :3])
-    take(stream, 'odom', odometry(SECOND, POSTURE.H[:3, 3], turn, POSTURE.v))
-    answer = take(
-        stream,
-        'joint_states',
-        joint_state(SECOND, MODEL.joint_names, POSTURE.s, POSTURE.r, POINT.tau),
+    take(stream, 'odom', odometry_of(POSTURE, SECOND))
+    message = joint_state(SECOND, NAMES, POSTURE.s, POSTURE.r, POINT.tau)
+    answer = take(stream, 'joint_states', message)
+    writer = LinearizationWriter(
+        linearized_dynamics(), MODEL, settings, make_contact=empty_contact_state
     )
-    message = linearized_dynamics()
-    return LinearizationWriter(
-        message, MODEL, settings, make_contact=empty_contact_state
-    ).write(answer)  # fmt: skip
+    return writer.write(answer)
 
 
-def reference(state=POSTURE, names=MODEL.joint_names, efforts=()):
+def reference(names=NAMES, efforts=()):
     """Return a geolin_msgs/ReferenceState."""
     message = SimpleNamespace(
         header=header(0), state=robot_state(0), joint_names=list(names), joint_efforts=efforts
     )
-    StateWriter(message.state, MODEL.n).write(state)
+    StateWriter(message.state, MODEL.n).write(POSTURE)
     return message
 
 
@@ -132,8 +138,7 @@ def test_efforts__are_those_of_the_gains_at_each_state():
     gains = robot.stand()
     close(gains, design(MODEL, POINT))
     moved = POSTURE.retract(1e-3 * np.random.default_rng(1).normal(size=36))
-    for _ in range(20):
-        command = robot.tell(moved)
+    command = robot.tell_often(20, moved)
     expected = POINT.tau - (gains.K + gains.K_complement) @ POSTURE.difference(moved)
     np.testing.assert_allclose(command.efforts, np.clip(expected, -LIMITS, LIMITS), atol=1e-4)
     assert robot.stream.stamp == robot.stamp
@@ -141,36 +146,30 @@ def test_efforts__are_those_of_the_gains_at_each_state():
 
 
 def test_inactive_stream__damps():
-    robot, moving = Robot(), POSTURE.copy()
-    moving.r[:] = 1.0
+    robot = Robot()
     robot.stand()
     robot.stream.is_active = False
-    for _ in range(20):
-        command = robot.tell(moving)
+    command = robot.tell_often(20, TURNING)
     assert (command.mode, command.reason) == (Mode.DAMPING, 'the node is not active')
     np.testing.assert_allclose(command.efforts, -0.05 * LIMITS)
 
 
 def test_odometry_that_stops__leaves_joints_that_are_damped():
-    robot, moving = Robot(), POSTURE.copy()
-    moving.r[:] = 1.0
+    robot = Robot()
     first = robot.tell(base=False)
     assert (first.mode, first.reason[:21]) == (Mode.DAMPING, 'no state of the base:')
     assert robot.drops(Cause.NO_ODOMETRY) == 1
     robot.stand()
     modes = [robot.tell(base=False).mode for _ in range(25)]
     assert modes == [Mode.FEEDBACK] * 25  # as long as odometry may be late
-    for _ in range(20):
-        command = robot.tell(moving, base=False)
+    command = robot.tell_often(20, TURNING, base=False)
     assert command.mode is Mode.DAMPING
     assert 'the newest odometry is' in command.reason
     np.testing.assert_allclose(command.efforts, -0.05 * LIMITS)
     assert robot.drops(Cause.SKEW) == 20
     assert robot.stream.stamp == robot.stamp
     assert robot.stream.counts.answered == robot.stream.counts.received - 21
-    for _ in range(150):
-        command = robot.tell()
-    assert command.mode is Mode.FEEDBACK
+    assert robot.tell_often(150).mode is Mode.FEEDBACK
 
 
 @pytest.mark.parametrize(
@@ -180,7 +179,7 @@ def test_odometry_that_stops__leaves_joints_that_are_damped():
 )
 def test_efforts__begin_with_those_that_the_motors_give(given, begins):
     robot = Robot()
-    message = joint_state(robot.stamp, MODEL.joint_names, POSTURE.s, POSTURE.r, given)
+    message = joint_state(robot.stamp, NAMES, POSTURE.s, POSTURE.r, given)
     command = take(robot.stream, 'joint_states', message)
     np.testing.assert_array_equal(command.efforts, begins * np.ones(12))
     robot.tell()
@@ -209,22 +208,15 @@ def test_resumed_stream__feeds_back_by_earlier_gains_until_it_has_its_own(parame
     assert robot.stream.design() is not gains
 
 
-def test_resumed_stream__stands_on_what_the_earlier_one_felt():
+def test_resumed_stream__stands_on_what_was_felt_but_begins_anew_where_no_motor_obeyed():
     earlier = Robot()
-    earlier.stand()
+    gains = earlier.stand()
     earlier.feel(*FEET[1:])
     earlier.tell()
     robot = successor(earlier)
-    robot.tell()
-    assert robot.stream.regulator.standing_on == tuple(FEET[1:])
-
-
-def test_efforts_that_no_motor_got__are_not_gone_on_from():
-    earlier = Robot()
-    gains = earlier.stand()
-    robot = successor(earlier)
     np.testing.assert_array_equal(robot.tell().efforts, np.zeros(12))
     assert robot.stream.regulator.gains is gains
+    assert robot.standing_on == tuple(FEET[1:])
 
 
 def test_ramp_down__ends_without_efforts_and_takes_its_time():
@@ -235,16 +227,6 @@ def test_ramp_down__ends_without_efforts_and_takes_its_time():
     assert np.all(np.abs(np.diff(efforts[:, 2])) <= 0.02 * LIMITS[2] + 1e-9)
     # the first is what is left after the silence until then
     assert len(efforts) > np.abs(efforts[0] / LIMITS).max() / 0.02
-
-
-def test_silence__takes_the_efforts_away_in_its_own_time():
-    robot = Robot(full_swing_time=0.2)
-    robot.stand()
-    share = np.abs(robot.tell().efforts / LIMITS).max()
-    while (command := robot.stream.release('no state')).efforts.any():
-        assert (command.mode, command.reason) == (Mode.RELEASE, 'no state')
-        time.sleep(PERIOD * 1e-9)
-    assert robot.stream.silence > 0.1 * share  # a swing is twice the limits
 
 
 def test_gains__are_made_of_a_linearization_that_comes():
@@ -281,75 +263,51 @@ def test_linearizations_that_cannot_be_used__are_refused():
 def test_contacts__count_when_they_have_lasted():
     robot = Robot(contact_dwell=0.02)
     robot.stand()
-    on = robot.stream.regulator
     robot.feel(*FEET[:3])
-    for _ in range(5):  # 10 ms
-        robot.tell()
+    robot.tell_often(5)  # 10 ms
     robot.feel(*FEET)
-    for _ in range(20):
-        robot.tell()
-    assert on.standing_on == tuple(FEET)
+    robot.tell_often(20)
+    assert robot.standing_on == tuple(FEET)
     robot.feel(*FEET[1:])
-    changed = [on.standing_on for _ in range(20) if robot.tell()]
+    changed = [robot.standing_on for _ in range(20) if robot.tell()]
     assert changed.index(tuple(FEET[1:])) in (10, 11)
-    at_once = Robot()
-    at_once.feel(*FEET[1:])
-    at_once.tell()
-    assert at_once.stream.regulator.standing_on == tuple(FEET[1:])
-
-
-def test_contact_that_is_no_support__is_dropped():
-    robot = Robot()
-    robot.stand()
     with pytest.raises(DroppedInput, match="support 'nose'"):
         robot.feel(*FEET[:3], 'nose')
     assert robot.drops(Cause.CONTACTS) == 1
-    assert robot.tell().mode is Mode.FEEDBACK
-    assert robot.stream.regulator.standing_on == tuple(FEET)
+    robot.tell_often(20)
+    assert robot.standing_on == tuple(FEET[1:])
+    at_once = Robot()
+    at_once.feel(*FEET[1:])
+    at_once.tell()
+    assert at_once.standing_on == tuple(FEET[1:])
 
 
-@pytest.mark.parametrize('anchor', [True, False])
-def test_anchor__lets_the_reference_go_with_feet_that_slid(anchor):
-    robot, slid = Robot(anchor=anchor), POSTURE.copy()
-    robot.stand()
-    slid.H[:] = exp([0.01, -0.01, 0.0, 0.0, 0.0, 0.02]) @ POSTURE.H
-    for _ in range(20):
-        command = robot.tell(slid)
-    away = np.abs(command.efforts - POINT.tau).max()
-    assert away < 1e-6 if anchor else away > 1.0
+WEIGHTS = replace(weights_for(BALLS), com=0.005, single={f's.{NAMES[1]}': 0.01})
 
 
-def test_delay__puts_past_inputs_into_the_design():
-    gains = Robot(delay=0.004).stand()
-    expected = design(MODEL, POINT, Tuning(delay=2))
-    assert gains.K_past.shape == (12, 24)
+@pytest.mark.parametrize(
+    ('parameters', 'tuning'),
+    [
+        ({'delay': 0.004}, Tuning(delay=2)),
+        ({'dt': 0.005}, Tuning(dt=0.005)),
+        ({'weights': ['com=0.005', f's.{NAMES[1]}=0.01']}, Tuning(WEIGHTS)),
+    ],
+)
+def test_parameters__reach_the_design(parameters, tuning):
+    gains, expected = Robot(**parameters).stand(), design(MODEL, POINT, tuning)
     close(gains, expected)
-    np.testing.assert_allclose(gains.K_past, expected.K_past, atol=1e-6)
+    assert gains.dt == tuning.dt
+    if tuning.delay:  # past inputs are part of it
+        np.testing.assert_allclose(gains.K_past, expected.K_past, atol=1e-6)
     with pytest.raises(ConfigurationError, match=r'delay is 0.003 s, expected a multiple of dt'):
         Robot(delay=0.003)
-
-
-def test_weights__reach_the_design():
-    name = MODEL.joint_names[1]
-    gains = Robot(weights=['com=0.005', f's.{name}=0.01']).stand()
-    weights = replace(weights_for(BALLS), com=0.005, single={f's.{name}': 0.01})
-    expected, usual = design(MODEL, POINT, Tuning(weights)), design(MODEL, POINT)
-    close(gains, expected)
-    assert np.abs(gains.K - usual.K).max() > 0.1 * np.abs(usual.K).max()
-
-
-def test_dt__reaches_the_design():
-    gains = Robot(dt=0.005).stand()
-    close(gains, design(MODEL, POINT, Tuning(dt=0.005)))
-    assert gains.dt == 0.005
 
 
 # ---- references
 
 
 def test_reference__names_joints_in_any_order_and_leaves_others_where_they_are():
-    names = [MODEL.joint_names[k] for k in (5, 2)]
-    message = reference(names=names, efforts=[1.0, 2.0])
+    message = reference([NAMES[5], NAMES[2]], [1.0, 2.0])
     message.state.joint_positions, message.state.joint_rates = np.array([0.5, 0.2]), np.zeros(2)
     state, efforts = read_reference(message, MODEL, POSTURE)
     expected = POSTURE.s.copy()
@@ -357,6 +315,8 @@ def test_reference__names_joints_in_any_order_and_leaves_others_where_they_are()
     np.testing.assert_array_equal(state.s, expected)
     np.testing.assert_array_equal(efforts, 2.0 * np.eye(12)[2] + np.eye(12)[5])
     assert read_reference(reference(), MODEL, None).efforts is None
+    with pytest.raises(DroppedInput, match=f'leaves out joints .*{NAMES[3]}.*name all of them'):
+        take(Robot().stream, 'reference', message)  # which knows no state yet
 
 
 def spoil(**changes):
@@ -364,9 +324,6 @@ def spoil(**changes):
     for name, value in changes.items():
         setattr(message.state if hasattr(message.state, name) else message, name, value)
     return message
-
-
-NAMES = list(MODEL.joint_names)
 
 
 @pytest.mark.parametrize(
@@ -383,15 +340,7 @@ NAMES = list(MODEL.joint_names)
 def test_reference_that_cannot_be_used__is_dropped_and_the_last_one_stays(message, why):
     robot = Robot()
     robot.stand()
-    with pytest.raises(DroppedInput, match=why):
+    with dropped(Cause.REFERENCE, why):
         take(robot.stream, 'reference', message)
     assert robot.drops(Cause.REFERENCE) == 1
     np.testing.assert_allclose(robot.tell().efforts, POINT.tau, atol=1e-4)
-
-
-def test_reference_without_all_joints__needs_a_state():
-    names = NAMES[:2]
-    message = reference(names=names)
-    message.state.joint_positions = message.state.joint_rates = np.zeros(2)
-    with pytest.raises(DroppedInput, match=f'leaves out joints .*{NAMES[2]}.*name all of them'):
-        take(Robot().stream, 'reference', message)

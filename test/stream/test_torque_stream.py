@@ -10,11 +10,13 @@ from geolin_estimation.imu_input import ImuTopic
 from geolin_estimation.torque_messages import TorqueWriter
 from geolin_estimation.torque_stream import TorqueSettings, TorqueStream
 from support.messages import header, joint_state, vector, wrench_stamped
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import example_robot
 from support.taking import dropped, take
 
 from geolin_ros import TreeModel, inverse_dynamics, robots
 from geolin_ros.errors import ConfigurationError, UnknownNameError
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 
 pytest.importorskip('mujoco')
@@ -93,6 +95,8 @@ def test_torques__are_those_of_the_motors(model, motion):
     quiet = motion[: round(PUSH.start / STEP) - 1]
     found = answers(TorqueStream(model, TorqueSettings(**HEARD)), quiet)
     assert len(found) == len(quiet) - 1
+    measured = TorqueStream(model, TorqueSettings(**HEARD, joint_effort=1e-6))
+    assert answers(measured, quiet[:50])[-1].tau == pytest.approx(quiet[49].tau, abs=1e-5)
     moving = [(a, s) for a, s in zip(found, quiet[1:], strict=True)][100:]
     error = np.array([a.tau - s.tau for a, s in moving])
     largest = max(np.max(np.abs(s.tau)) for _, s in moving)
@@ -118,12 +122,6 @@ def test_push__that_no_sensor_feels__is_found_or_noticed(model, motion):
     freedom = trusting[0].degrees_of_freedom
     assert np.median([a.chi_squared for a in trusting[500:-60]]) < 0.1 * freedom
     assert np.median([a.chi_squared for a in trusting[-20:]]) > 5.0 * freedom
-
-
-def test_efforts__of_the_joint_states_are_weighed_in(model, motion):
-    settings = TorqueSettings(**HEARD, joint_effort=1e-6)
-    (*_, last) = answers(TorqueStream(model, settings), motion[:200])
-    assert last.tau == pytest.approx(motion[199].tau, abs=1e-5)
 
 
 def test_covariances__come_at_their_rate_and_shrink_with_better_sensors(model, motion):
@@ -186,20 +184,24 @@ def test_unusable_inputs__are_dropped_by_cause(model, motion):
     stream = TorqueStream(model, TorqueSettings(**HEARD))
     first, second, third = motion[:3]
 
-    def cause(*message):
-        with pytest.raises(DroppedInput) as drop:
-            take(*message)
-        return drop.value.cause
-
-    assert take(stream, 'joint_states', joints(model, first)) is None
-    assert cause(stream, 'joint_states', joints(model, second)) is Cause.NO_IMU
     a, w = first.acceleration, first.turning
-    assert cause(stream, 'imu', imu(1, a, w, frame='torso')) is Cause.IMU_FRAME
-    assert cause(stream, 'imu', imu(1, a, w, covariance=-1.0)) is Cause.IMU_PART
+
+    def told(topic, message):
+        return take(stream, topic, message)
+
+    assert told('joint_states', joints(model, first)) is None
+    with dropped(Cause.NO_IMU):
+        told('joint_states', joints(model, second))
+    with dropped(Cause.IMU_FRAME):
+        told('imu', imu(1, a, w, frame='torso'))
+    with dropped(Cause.IMU_PART):
+        told('imu', imu(1, a, w, covariance=-1.0))
     for sample in (first, second):
-        take(stream, 'imu', imu(sample.stamp, a, w))
-    assert cause(stream, 'imu', imu(first.stamp, a, w)) is Cause.BACKWARDS
-    assert cause(stream, 'joint_states', joints(model, third)) is Cause.NO_WRENCH
+        told('imu', imu(sample.stamp, a, w))
+    with dropped(Cause.BACKWARDS):
+        told('imu', imu(first.stamp, a, w))
+    with dropped(Cause.NO_WRENCH):
+        told('joint_states', joints(model, third))
     assert stream.counts.dropped == 5
     assert stream.counts.received == 3
 
@@ -220,28 +222,20 @@ def answer_on_fixed_base(model):
     s, r, qdd = rng.normal(size=(3, model.n))
     for k, stamp in enumerate((10**9, 10**9 + STEP_NS)):
         rates = r + k * STEP * qdd
-        answer = take(
-            stream,
-            'joint_states',
-            joint_state(stamp, model.joint_names, s, rates, np.zeros(model.n)),
-        )
+        message = joint_state(stamp, model.joint_names, s, rates, np.zeros(model.n))
+        answer = take(stream, 'joint_states', message)
     return answer, model.state(np.eye(4), s, np.zeros(6), rates), qdd
 
 
-def test_fixed_base__needs_no_imu():
-    """And its torques are those of inverse dynamics, by Pinocchio."""
-    pinocchio = pytest.importorskip('support.pinocchio_oracle')
-    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
-    oracle = pinocchio.PinocchioOracle.read_urdf(robots.path('quadruped'), model)
+@pytest.mark.parametrize('name', ['quadruped', 'panda'])
+def test_fixed_base__needs_no_imu(name):
+    """Torques are those of inverse dynamics; of a finger that mimics another one, of both."""
+    path = example_robot(name) if name == 'panda' else robots.path(name)
+    model = TreeModel.from_urdf(path, base='fixed')
     answer, state, qdd = answer_on_fixed_base(model)
-    assert answer.tau == pytest.approx(oracle.inverse_dynamics(state, qdd), rel=1e-9)
-
-
-def test_mimic_joints__load_their_masters():
-    """A gripper of which one finger follows the other: what both take is one torque."""
-    robots_of = pytest.importorskip('support.robots')
-    model = TreeModel.from_urdf(robots_of.example_robot('panda'), base='fixed')
-    assert [joint.name for joint in model.dependent_joints] == ['panda_finger_joint2']
-    answer, state, qdd = answer_on_fixed_base(model)
-    expected = inverse_dynamics(model, state, qdd)
+    if name == 'panda':
+        assert [joint.name for joint in model.dependent_joints] == ['panda_finger_joint2']
+        expected = inverse_dynamics(model, state, qdd)
+    else:
+        expected = PinocchioOracle.read_urdf(path, model).inverse_dynamics(state, qdd)
     assert answer.tau == pytest.approx(expected, rel=1e-9)

@@ -3,14 +3,24 @@
 """A stream that is warm asks no compiler any more: Numba has one lock, which may be held long."""
 
 import json
+import os
 import subprocess
 import sys
 import traceback
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba.core import event
 from support.environment import ROOT, with_checkout
+from support.messages import SECOND, contact_state, contact_states, wrench_stamped
+from support.taking import Source
+
+from geolin_ros import robots
+from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.model_reading import read_model
+from geolin_ros.stream.warm_up import warm_up
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 POINTS = [f'{foot} point' for foot in FEET]
@@ -62,10 +72,6 @@ def test_warm_stream__asks_no_compiler(waits, case):
 
 def serve():
     """Say of each case what became of it, each in a fork with the kernels of a new node."""
-    import os
-
-    from geolin_ros.stream.warm_up import warm_up
-
     warm_up()
     for case, changes in CASES.items():
         pid = os.fork()
@@ -82,22 +88,6 @@ def serve():
 
 def play(changes):
     """Return the number of answers and the places that asked the compiler for something."""
-    from numba.core import event
-    from support.messages import (
-        SECOND,
-        contact_state,
-        header,
-        joint_state,
-        odometry,
-        random_quaternion,
-        wrench_stamped,
-    )
-
-    from geolin_ros import robots
-    from geolin_ros.stream.linearization_stream import LinearizationStream
-    from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
-    from geolin_ros.stream.parameters.model_reading import read_model
-
     places = []
 
     class Listener(event.Listener):
@@ -108,7 +98,7 @@ def play(changes):
         def on_end(self, event):
             pass
 
-    values = {row.name: row.default for row in TABLE} | changes
+    values = default_values() | changes
     model = read_model(robots.path('quadruped'), values, lambda _: None)
     stream = LinearizationStream(model, stream_settings(values))
     stream.on_drop = lambda _: None
@@ -116,18 +106,15 @@ def play(changes):
     event.register('numba:compiler_lock', Listener())
     another = LinearizationStream(model, stream_settings(values))  # as parameters are checked
     another.resume(stream)
-    rng, answers = np.random.default_rng(0), 0
+    source, answers = Source(model), 0
     for k in range(30):
         stamp = 50 * SECOND + k * 10_000_000
-        in_force = FEET[: (k // 3) % 5]
-        contacts = [contact_state(foot, active=foot in in_force) for foot in FEET]
-        place, turn, v = rng.normal(size=3), random_quaternion(rng), rng.normal(size=6)
-        s, r, tau = rng.uniform(-1.0, 1.0, (3, model.n))
+        contacts = [contact_state(foot, active=i < (k // 3) % 5) for i, foot in enumerate(FEET)]
         for topic, message in (
-            ('contact_states', SimpleNamespace(header=header(stamp), contacts=contacts)),
-            ('push', wrench_stamped(stamp, rng.normal(size=6), 'odom')),
-            ('odom', odometry(stamp, place, turn, v)),
-            ('joint_states', joint_state(stamp, model.joint_names, s, r, tau)),
+            ('contact_states', contact_states(stamp, *contacts)),
+            ('push', wrench_stamped(stamp, np.ones(6), 'odom')),
+            ('odom', source.odometry(stamp)),
+            ('joint_states', source.joint_state(stamp)),
         ):
             for answer in stream.take(topic, message):
                 answers += 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states, odometry and contacts in; linearizations that obey the contacts out."""
+"""Contacts by parameter, topic or forces; answers that obey them, and messages about them."""
 
 import numpy as np
 import pytest
@@ -13,24 +13,27 @@ from support.messages import (
     linearization_summary,
     linearized_dynamics,
     odometry,
+    wrench_stamped,
 )
 from support.messages import contact_states as states
 from support.pinocchio_oracle import PinocchioOracle
-from support.taking import Source, dropped, take
+from support.taking import Source, take
 
 from geolin_ros import TreeModel, Wrench, robots
+from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import ConfigurationError, UnknownNameError
 from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import reduce
 from geolin_ros.linearization.representation import TwistChange
+from geolin_ros.offline.message_types import CONTACT, empty_message
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.given_acceleration import forces_for, with_base_wrench
-from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings, FootForce
+from geolin_ros.stream.inputs.contact_state import read_contact, write_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
@@ -41,11 +44,149 @@ from geolin_ros.stream.topics import Counts
 T0, MS = 50 * SECOND, 1_000_000
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 HELD = ContactSettings(contacts=tuple(Contact(foot) for foot in FEET))
+POSE = np.array([[0.0, -1, 0, 0.1], [1, 0, 0, -0.2], [0, 0, 1, 0.3], [0, 0, 0, 1]])
+PLACED = (0.1, -0.2, 0.3), (0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5))
+GAINS = {'kp': 50.0, 'kd': 14.0}
 
 
 def feed(stream, stamp):
     """Return the answer at a random state, always the same."""
     return Source(stream.model).feed(stream, stamp)
+
+
+def active(contacts):
+    return [contact.name for contact in contacts if contact.active]
+
+
+# ---- Which contacts hold
+
+
+def by_forces(model, *feet):
+    return ContactInput(
+        model,
+        ContactSettings(
+            'forces',
+            tuple(Contact(foot) for foot in feet),
+            tuple(FootForce(f'/force/{foot}', foot) for foot in feet),
+            on_force=20.0,
+            off_force=10.0,
+        ),
+    )
+
+
+def feel(contacts, foot, stamp, size):
+    """Let a foot feel a force of a size [N]."""
+    force = 0.0, -0.6 * size, 0.8 * size, 0.0, 0.0, 0.0
+    contacts.take_force(f'/force/{foot}', wrench_stamped(stamp, force))
+
+
+def test_forces__switch_contacts_with_hysteresis(quadruped):
+    state, (left, right, *_) = quadruped.neutral_state(), FEET
+    contacts = by_forces(quadruped, left, right)
+    feel(contacts, right, T0, 0.0)
+    found = []
+    for step, size in enumerate((0.0, 15.0, 20.0, 15.0, 10.0, 9.0, 15.0, 30.0)):
+        feel(contacts, left, T0 + step * MS, size)
+        found.append(active(contacts.at(T0 + step * MS, state)) == [left])
+    assert found == [False, False, True, True, True, False, False, True]
+    feel(contacts, left, T0 + 8 * MS, 15.0)
+    feel(contacts, 'other', T0 + 8 * MS, 30.0)
+    feel(contacts, right, T0 + 9 * MS, 1000.0)
+    assert active(contacts.at(T0 + 9 * MS, state)) == [left, right]
+    later = by_forces(quadruped, left)  # goes on with what is above off_force alone
+    later.resume(contacts)
+    assert active(later.at(T0 + 9 * MS, state)) == [left]
+
+
+def test_contact_states__hold_until_the_next_ones(quadruped):
+    stream = LinearizationStream(quadruped, StreamSettings(contacts=ContactSettings('topic')))
+    surface, loop = contact_state('FL_foot', 2), contact_state('FL_foot', 2, partner='base')
+    one, two = contact_state('FL_foot'), contact_state('RR_foot')
+    off = contact_state('RL_foot', active=False)
+    for k, (told, names, size) in enumerate(
+        (
+            ((surface, off), ['FL_foot'], 6),
+            (None, ['FL_foot'], 6),
+            ((one, two), ['FL_foot', 'RR_foot'], 6),
+            ((one,), ['FL_foot'], 3),
+            ((one,), ['FL_foot'], 3),
+            ((loop,), ['FL_foot=base'], 6),
+            ((), [], 0),
+        )
+    ):
+        if told is not None:
+            take(stream, 'contact_states', states(T0 + k * MS, *told))
+        answer = feed(stream, T0 + k * MS)
+        assert active(answer.contacts.contacts) == names
+        assert answer.contacts.wrenches.size == size
+        assert answer.contacts.source == 'topic'
+
+
+def test_contact__is_held_where_it_is_placed(quadruped):
+    contacts = ContactInput(quadruped, ContactSettings('topic'))
+    told = contact_state('FL_foot', placement=PLACED), contact_state('RL_foot')
+    nowhere = contact_state('RR_foot', placement=((0, 0, 0), (0, 0, 0, 0)))
+    contacts.take_states(states(T0, *told, nowhere))
+    moved, plain, unplaced = contacts.at(T0, quadruped.neutral_state())
+    assert_close(np.asarray(moved.placement), POSE, 1e-15)
+    assert_close(np.asarray(plain.placement), np.eye(4), 0.0)
+    assert unplaced.placement is None
+
+
+def test_stiff_contacts__are_anchored_where_they_become_active(quadruped):
+    rng = np.random.default_rng(3)
+    first, second, third = (quadruped.random_state(rng) for _ in range(3))
+    contacts, stiff = ContactInput(quadruped, ContactSettings('topic')), {'stiffness': 50.0}
+    given = contact_state('FL_foot', place=(1, 2, 3), turn=(0, 0, 0, 1), **stiff)
+    holds, off = (contact_state('FL_foot', active=x, **stiff) for x in (True, False))
+    k = 0
+    for told, state, anchor in (
+        (holds, first, first),
+        (None, second, first),
+        (off, second, None),
+        (holds, third, third),
+        ('forget', None, None),
+        (holds, first, first),
+        (given, second, (1.0, 2.0, 3.0)),
+    ):
+        k += 1
+        if told == 'forget':
+            contacts.forget()
+            continue
+        if told is not None:
+            contacts.take_states(states(T0 + k * MS, told))
+        found = contacts.at(T0 + k * MS, state)[0].reference
+        if anchor is None:
+            assert found is None
+        elif isinstance(anchor, tuple):
+            assert tuple(found[:3, 3]) == anchor
+        else:
+            assert_close(np.asarray(found), Kinematics(quadruped, anchor).pose('FL_foot'), 1e-12)
+
+
+@pytest.mark.parametrize(
+    'contact',
+    [
+        Contact('FL_foot'),
+        Contact('RR_foot', 'surface', **GAINS, reference=POSE, placement=POSE),
+        Support.sole('FL_foot', 0.1, 0.05, (0.02, 0.0, -0.01)).contact,
+        Loop('FL_foot', 'FR_foot', 'point', **GAINS, reference=POSE, active=False),
+    ],
+    ids=['plain', 'held', 'sole', 'loop'],
+)
+def test_contact__survives_its_message(quadruped, contact):
+    message = empty_message(CONTACT)
+    write_contact(message, contact, quadruped)
+    found = read_contact(quadruped, message)
+    assert type(found) is type(contact)
+    for name, value in vars(contact).items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_allclose(getattr(found, name), value, atol=1e-15)
+        else:
+            assert getattr(found, name) == value, name
+
+
+# ---- Answers that obey them
 
 
 @pytest.mark.parametrize('representation', ['body', 'mixed'])
@@ -54,9 +195,9 @@ def test_answer__obeys_the_contacts(quadruped, representation):
         contacts=ContactSettings(contacts=HELD.contacts, admissible_basis=True),
         representation=representation,
     )
-    answer = feed(LinearizationStream(quadruped, settings), T0)
-    linearizer = Linearizer(quadruped, HELD.contacts)
-    C = linearizer(answer.state, answer.tau)
+    stream = LinearizationStream(quadruped, settings)
+    answer = feed(stream, T0)
+    C = Linearizer(quadruped, HELD.contacts)(answer.state, answer.tau)
     shown = C.in_representation(representation) if representation != 'body' else C
     np.testing.assert_array_equal(answer.A, shown.A)
     np.testing.assert_array_equal(answer.nu_dot, C.nu_dot)
@@ -72,8 +213,10 @@ def test_answer__obeys_the_contacts(quadruped, representation):
         change = TwistChange(answer.state, representation)
         P, by_state = change.from_body(P), change.on_columns(by_state)
     np.testing.assert_array_equal(contacts.wrench_by_state, by_state)
-    assert_close(contacts.basis.T @ contacts.basis, np.eye(12), 1e-12)
-    assert_close(contacts.basis @ (contacts.basis.T @ P), P, 1e-11)  # the same motions
+    first = contacts.basis.copy()
+    assert_close(first.T @ first, np.eye(12), 1e-12)
+    assert_close(first @ (first.T @ P), P, 1e-11)  # the same motions
+    assert_close(feed(stream, T0 + MS).contacts.basis, first, 1e-12)
 
 
 @pytest.mark.parametrize('method', ['midpoint', 'zoh'])
@@ -89,30 +232,6 @@ def test_discrete_answer__is_the_step_of_the_held_robot(quadruped, method):
     np.testing.assert_array_equal(answer.contacts.wrench_by_state, C.wrench_by_state)
 
 
-def test_contacts_of_a_topic__switch_from_one_answer_to_the_next(quadruped):
-    stream = LinearizationStream(quadruped, StreamSettings(contacts=ContactSettings('topic')))
-    with dropped(Cause.NO_CONTACTS, 'contact_states'):
-        feed(stream, T0)
-    take(stream, 'contact_states', states(T0, contact_state('FL_foot', 2)))
-    assert feed(stream, T0 + MS).contacts.wrenches.size == 6
-    take(
-        stream,
-        'contact_states',
-        states(T0 + MS, contact_state('FL_foot'), contact_state('RR_foot')),
-    )
-    assert feed(stream, T0 + 2 * MS).contacts.wrenches.size == 6
-    take(stream, 'contact_states', states(T0 + 2 * MS))
-    answer = feed(stream, T0 + 3 * MS)
-    assert answer.contacts.wrenches.size == 0
-    assert answer.contacts.source == 'topic'
-    with pytest.raises(DroppedInput):
-        take(stream, 'contact_states', states(T0 + 3 * MS, contact_state('no_foot')))
-    assert stream.counts.drops[Cause.CONTACT] == 1
-    stream.forget()
-    with pytest.raises(DroppedInput, match='contact_states'):
-        feed(stream, T0 + 4 * MS)
-
-
 def test_loops_of_the_robot__are_in_force_beside_contacts():
     model = TreeModel.from_urdf(robots.path('quadruped'), loops=['FL_foot=FR_foot point 9 6'])
     (loop,) = model.loops
@@ -124,43 +243,39 @@ def test_loops_of_the_robot__are_in_force_beside_contacts():
         np.testing.assert_array_equal(answer.A, L.A)
         np.testing.assert_array_equal(answer.contacts.wrenches, L.wrenches)
         assert [c.name for c in answer.contacts.contacts] == [c.name for c in (*held, loop)]
-    with pytest.raises(ConfigurationError, match="nu_dot is 'zero' of a robot with loops"):
-        LinearizationStream(model, StreamSettings(nu_dot='zero'))
+    for changes in ({'nu_dot': 'zero'}, {'torque_source': 'inverse_dynamics'}):
+        with pytest.raises(ConfigurationError, match=f'{next(iter(changes))} is .* with loops'):
+            LinearizationStream(model, StreamSettings(**changes))
     lin = Linearizer(model, HELD.contacts)
     lin.activate(['FL_foot'])
     assert [c.name for c in lin.contacts if c.active] == ['FL_foot', loop.name]
     plan = lin.along([answer.state] * 2, answer.tau[None], [0.0, 0.01], [['RL_foot']])
     assert plan.in_force == (('RL_foot', loop.name),)
-    assert_close(
-        plan.nu_dot[0],
-        expected.forward_dynamics(answer.state, answer.tau, contacts=[Contact('RL_foot'), loop]),
-        1e-9,
+    found = expected.forward_dynamics(
+        answer.state, answer.tau, contacts=[Contact('RL_foot'), loop]
     )
+    assert_close(plan.nu_dot[0], found, 1e-9)
 
 
-def test_redundant_contacts__are_a_finding(quadruped):
-    twice = tuple(Contact(foot) for foot in ('FL_foot', 'FL_foot'))
-    settings = StreamSettings(contacts=ContactSettings(contacts=twice))
-    answer = feed(LinearizationStream(quadruped, settings), T0)
-    assert answer.contacts.redundancy.rank == 3
-    assert any('3 of 6 rows are redundant' in finding for finding in answer.findings)
+@pytest.mark.parametrize(
+    ('contacts', 'rank', 'finding'),
+    [
+        ([Contact('FL_foot')] * 2, 3, '3 of 6 rows are redundant'),
+        ([Contact(foot, 'surface') for foot in FEET], 18, 'no admissible motion'),
+    ],
+)
+def test_contacts_that_hold_too_much__are_a_finding(quadruped, contacts, rank, finding):
+    held = ContactSettings(contacts=tuple(contacts), admissible_basis=True)
+    answer = feed(LinearizationStream(quadruped, StreamSettings(contacts=held)), T0)
+    assert answer.contacts.redundancy.rank == rank
+    assert answer.contacts.basis.shape == (36, 2 * (18 - rank))
+    assert any(finding in sentence for sentence in answer.findings)
 
 
-def test_basis__is_continuous_and_empty_where_nothing_moves(quadruped):
-    everything = ContactSettings(
-        contacts=tuple(Contact(foot, 'surface') for foot in FEET), admissible_basis=True
-    )
-    stream = LinearizationStream(quadruped, StreamSettings(contacts=everything))
-    answer = feed(stream, T0)
-    assert answer.contacts.basis.shape == (36, 0)
-    assert any('no admissible motion' in finding for finding in answer.findings)
-    stream = LinearizationStream(
-        quadruped,
-        StreamSettings(contacts=ContactSettings(contacts=HELD.contacts, admissible_basis=True)),
-    )
-    first = feed(stream, T0).contacts.basis.copy()
-    again = feed(stream, T0 + MS).contacts.basis
-    assert_close(again, first, 1e-12)
+def test_contact_that_the_robot_has_not__is_named(quadruped):
+    held = ContactSettings(contacts=(Contact('FL_fot'),))
+    with pytest.raises(UnknownNameError, match='FL_foot'):
+        LinearizationStream(quadruped, StreamSettings(contacts=held))
 
 
 def ros_messages():
@@ -271,21 +386,6 @@ def test_forces_for__give_back_an_acceleration_that_contacts_allow(quadruped):
     assert np.abs(J[:, :6] @ needed.base).max() < 1e-9, 'the feet carry all that they can'
     wrenches = with_base_wrench(quadruped, (), needed.base)
     assert_close(linearizer(state, needed.tau, wrenches=wrenches).nu_dot, nu_dot, 1e-9)
-
-
-@pytest.mark.parametrize(
-    ('settings', 'words'),
-    [
-        (
-            {'wrench_topics': (WrenchTopic('/left', 'FL_foot', 'body'),)},
-            'its force would count twice',
-        ),
-    ],
-)
-def test_settings_that_contradict_contacts__are_refused(settings, words):
-    StreamSettings(**settings)
-    with pytest.raises(ConfigurationError, match=words):
-        StreamSettings(contacts=HELD, **settings)
 
 
 def test_operating_points__know_their_contacts(quadruped):
