@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.c_library import Library, build, needs_tools
 from support.robots import mjcf_of
 from support.strangers import BIPED, deviation
 
@@ -16,7 +15,6 @@ from geolin_ros.cli import main
 from geolin_ros.description import Joint, Link, Mimic, stored
 from geolin_ros.description.elements import Description
 from geolin_ros.errors import ConfigurationError, ModelError, UnknownNameError
-from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
 
@@ -49,18 +47,14 @@ def heard(*said):
     raise AssertionError(said)
 
 
-def test_node__reads_a_file_as_the_library_does(quadruped):
+def test_node__reads_a_file_as_the_library_does_but_none_from_the_network(quadruped):
     model = read_model(quadruped, default_values(), heard)
     assert model.hash == TreeModel.from_file(quadruped).hash
     again = read_model(from_text(to_text(quadruped)), default_values(), heard)
     assert again.hash == model.hash
-
-
-def test_node__takes_no_mjcf_from_the_network(quadruped):
-    with pytest.raises(ModelError, match='mujoco'):
-        read_model(quadruped.read_text(), default_values(), heard)
-    with pytest.raises(ModelError):
-        read_model(to_text(quadruped), default_values(), heard)
+    for sent in (quadruped.read_text(), to_text(quadruped)):
+        with pytest.raises(ModelError):
+            read_model(sent, default_values(), heard)
 
 
 def test_base_and_gravity_of_the_node__count(tmp_path):
@@ -91,17 +85,15 @@ def test_stored_description__keeps_every_bit():
 
 def test_recording__gives_the_same_by_urdf_and_mjcf(quadruped, tmp_path, capsys):
     pytest.importorskip('xarray')
-    runs = {}
-    for name, urdf in (('urdf', 'quadruped'), ('mjcf', quadruped)):
-        runs[name] = tmp_path / f'{name}.zarr'
-        arguments = *('linearize', BAG, '-o', runs[name], '--urdf', urdf), '--every', 20
-        arguments += '--workers', 1
+    runs = [str(tmp_path / f'{name}.zarr') for name in 'ab']
+    for run, urdf in zip(runs, ('quadruped', quadruped), strict=True):
+        arguments = 'linearize', BAG, '-o', run, '--urdf', urdf, '--every', 100, '--workers', 1
         assert main([str(word) for word in arguments]) == 0, capsys.readouterr().err
     capsys.readouterr()
-    assert main(['compare', str(runs['urdf']), str(runs['mjcf']), '--json']) in (0, 1)
+    assert main(['compare', *runs, '--json']) in (0, 1)
     found = json.loads(capsys.readouterr().out)['quantities']
     assert found['A']['relative'] < 1e-4  # MuJoCo writes few digits
-    assert main(['report', str(runs['mjcf']), '-o', str(tmp_path / 'page.html')]) == 0
+    assert main(['report', runs[1], '-o', str(tmp_path / 'page.html')]) == 0
     assert (tmp_path / 'page.html').stat().st_size > 10_000
 
 
@@ -140,26 +132,6 @@ def test_loops_and_root__are_parameters(tmp_path):
         read_model(path, values | {'loops': ['a=wrld point']}, heard)
 
 
-def test_replay__writes_accelerations_as_of_mujoco(quadruped, tmp_path, capsys):
-    reader = pytest.importorskip('mcap.reader')
-    decoder = pytest.importorskip('mcap_ros2.decoder')
-    arguments = ['replay', str(BAG), '-o', str(tmp_path / 'out'), '--urdf', str(quadruped)]
-    assert main([*arguments, '--quiet']) == 0, capsys.readouterr().err
-    model, checked = TreeModel.from_file(quadruped), 0
-    (file,) = (tmp_path / 'out').glob('*.mcap')
-    with file.open('rb') as stream:
-        read = reader.make_reader(stream, decoder_factories=[decoder.DecoderFactory()])
-        topics = ['/linearizer/linearization']
-        for _, _, _, message in read.iter_decoded_messages(topics):
-            if checked % 50 == 0:
-                found = read_linearization(message)
-                assert found.model_hash == model.hash
-                of = quadruped, model, found.state, found.tau, found.nu_dot
-                assert deviation(*of) < 1e-9
-            checked += 1
-    assert checked > 100
-
-
 def test_limits_of_motors__are_those_of_efforts(biped):
     model = TreeModel.from_file(biped)
     np.testing.assert_array_equal(model.limits.effort, np.full(12, 120.0))
@@ -189,17 +161,3 @@ def test_gain_bank__is_designed(biped, tmp_path, capsys):
     biped.write_text(BIPED.replace(' ctrlrange="-30 30"', ''))
     assert main([*arguments, 'l_foot', 'r_foot']) == 1
     assert 'in MJCF as actuatorfrcrange' in capsys.readouterr().err
-
-
-@needs_tools
-def test_exported_library__computes_accelerations_as_mujoco(biped, tmp_path, capsys):
-    arguments = ['export', str(biped), '-o', str(tmp_path / 'c'), '--name', 'robot', '--quiet']
-    assert main([*arguments, '--target', 'native', '--functions']) == 0, capsys.readouterr().err
-    build(tmp_path / 'c', tmp_path / 'build')
-    (file,) = (tmp_path / 'build').glob('**/librobot.so')
-    model, rng = TreeModel.from_file(biped), np.random.default_rng(4)
-    library = Library(file, 'robot', model)
-    for _ in range(5):
-        state, tau = model.random_state(rng), rng.normal(size=model.n)
-        assert library.linearize(state, tau) == 0
-        assert deviation(biped, model, state, tau, library.nu_dot) < 1e-9
