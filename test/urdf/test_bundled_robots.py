@@ -21,20 +21,11 @@ FEET = {
     'quadruped': ['FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'],
     'humanoid': ['left_sole', 'right_sole'],
 }
-MIRROR = np.diag([1.0, -1.0, 1.0])
-TWIST_MIRROR = np.diag([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # axial vectors turn the other way
 
 
 @pytest.fixture(params=NAMES)
 def name(request):
     return request.param
-
-
-def other_side(name):
-    for left, right in (('left_', 'right_'), ('FL_', 'FR_'), ('RL_', 'RR_')):
-        if name.startswith(left):
-            return name.replace(left, right, 1)
-    return None
 
 
 class TestFiles:
@@ -89,32 +80,6 @@ class TestBodies:
             assert_allclose(inertia[[5, 3, 4], [1, 2, 0]] / inertia[0, 0], com, rtol=0, atol=2e-3)
             size = np.abs(expected).max()
             assert_allclose(inertia[3:, 3:], expected, rtol=0, atol=0.03 * size)
-
-    def test_sides__mirror_each_other(self, name):
-        robot = read(robots.path(name))
-        links = {link.name: link for link in robot.links}
-        joints = {joint.name: joint for joint in robot.joints}
-        pairs = 0
-        for link in robot.links:
-            if other_side(link.name):
-                twin = links[other_side(link.name)]
-                mirrored = TWIST_MIRROR @ link.inertia @ TWIST_MIRROR
-                assert_allclose(twin.inertia, mirrored, rtol=1e-9, atol=1e-12)
-                pairs += 1
-        for joint in robot.joints:
-            if not other_side(joint.name):
-                continue
-            twin = joints[other_side(joint.name)]
-            assert twin.parent == (other_side(joint.parent) or joint.parent)
-            assert_allclose(twin.placement[:3, 3], MIRROR @ joint.placement[:3, 3])
-            assert_allclose(twin.placement[:3, :3], np.eye(3))
-            assert twin.axis.tolist() == joint.axis.tolist()
-            ours, theirs = joint.limits, twin.limits
-            span = (ours.lower, ours.upper)
-            expected = span if joint.axis[1] or joint.kind == 'fixed' else (-span[1], -span[0])
-            assert (theirs.lower, theirs.upper) == expected
-            assert (theirs.effort, theirs.velocity) == (ours.effort, ours.velocity)
-        assert pairs == {'quadruped': 8, 'humanoid': 13}[name]
 
 
 def _samples(visual, rng, count=40_000):

@@ -153,17 +153,22 @@ def test_limit_that_says_nothing__is_no_limit(text, sentence):
         assert read(text).joints[0].limits.effort == np.inf
 
 
-def test_example_robots__are_read_alike():
+def test_example_robots__are_read_alike_without_printing(capfd):
     files = example_robots()
     if not files:
         pytest.importorskip('example_robot_data')
-    read_by_both = 0
+    refused, read_by_both = {}, 0
     for file in files:
         text = file.read_text(encoding='utf-8')
+        description, refused[file.name] = attempted(text)
+        assert capfd.readouterr() == ('', '')
         if theirs(text) is not None:
-            assert_same(silently(text), text)
+            assert_same(description, text)
             read_by_both += 1
+        capfd.readouterr()
     assert read_by_both >= 60
+    assert [name for name, sentence in refused.items() if sentence] == ['ur3.urdf']
+    assert 'attribute name is missing' in refused['ur3.urdf']  # an empty <robot>
 
 
 # What urdfdom makes into something else without stopping, and no reader can mean.
@@ -201,7 +206,7 @@ def damaged(tree, rng):
     return ElementTree.tostring(tree, encoding='unicode')
 
 
-@pytest.mark.parametrize('name', ['quadruped', 'panda', 'bolt', 'double_pendulum_simple'])
+@pytest.mark.parametrize('name', ['quadruped', 'panda'])
 def test_damaged_robots__are_read_alike_or_refused_with_what_nobody_means(name, capfd):
     path = robots.path(name) if name == 'quadruped' else example_robot(name)
     tree, rng = ElementTree.parse(path).getroot(), random.Random(name)

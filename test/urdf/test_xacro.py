@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +13,7 @@ from geolin_ros.stream.parameters.file import checked, default_values
 from geolin_ros.stream.parameters.model_reading import parse, read_model
 from geolin_ros.urdf.xacro_file import expand
 
+pytest.importorskip('xacro')
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 INERTIA = '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
 LEG = f"""
@@ -44,24 +44,17 @@ def file(tmp_path):
     return path
 
 
-@pytest.mark.parametrize('kind', [str, lambda path: path])
-def test_macros__are_expanded(file, kind):
-    pytest.importorskip('xacro')
-    model = TreeModel.from_urdf(kind(file))
-    assert model.name == 'walker'
-    assert set(model.joint_names) == {'left_hip', 'right_hip'}
-    assert model.total_mass == pytest.approx(5.0 + 2 * 1.5)
-
-
-def test_arguments__are_given_to_it(file):
-    pytest.importorskip('xacro')
-    model = TreeModel.from_urdf(expand(file, {'mass': '8.0'}))
-    assert model.total_mass == pytest.approx(5.0 + 2 * 4.0)
+def test_macros__are_expanded_with_the_arguments_of_the_file(file):
+    for given in (str(file), file, expand(file, {'mass': '8.0'})):
+        model = TreeModel.from_urdf(given)
+        assert model.name == 'walker'
+        assert set(model.joint_names) == {'left_hip', 'right_hip'}
+        mass = 3.0 if given in (str(file), file) else 8.0
+        assert model.total_mass == pytest.approx(5.0 + mass)
 
 
 @pytest.mark.parametrize('command', ['info', 'lint-urdf'])
 def test_commands__take_arguments_of_the_file(command, file, capsys):
-    pytest.importorskip('xacro')
     file.write_text(ROBOT.replace('<xacro:arg name="mass" default="3.0"/>', ''))
     assert main([command, str(file)]) == 1
     said = capsys.readouterr()
@@ -89,7 +82,6 @@ def chosen(tmp_path):
 
 
 def test_nodes_and_recordings__take_arguments_of_the_file(chosen):
-    pytest.importorskip('xacro')
     path, plain = chosen, TreeModel.from_urdf(robots.path('quadruped')).total_mass
     values = default_values() | {'robot_description_file': str(path)}
     with pytest.raises(UrdfError, match=r'legs.* parameter xacro_args'):
@@ -104,18 +96,6 @@ def test_nodes_and_recordings__take_arguments_of_the_file(chosen):
         checked('xacro_args', ['loaded=1'])
 
 
-def test_bag__is_linearized_for_arguments_of_the_file(chosen, tmp_path, capsys):
-    pytest.importorskip('xacro')
-    pytest.importorskip('xarray')
-    bag = Path(__file__).parents[1] / 'bags' / 'demo'
-    arguments = ['linearize', bag, '-o', tmp_path / 'a.zarr', '--urdf', chosen, '--every', 500]
-    command = [str(word) for word in (*arguments, '--workers', 1)]
-    assert main(command) == 1
-    assert '--xacro-args NAME:=VALUE' in capsys.readouterr().err
-    assert main([*command, '--xacro-args', 'legs:=quadruped', 'loaded:=false']) == 0
-    assert ' 1 sample,' in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ('spoil', 'says'),
     [
@@ -127,17 +107,12 @@ def test_bag__is_linearized_for_arguments_of_the_file(chosen, tmp_path, capsys):
     ids=['expression', 'include', 'xml', 'robot'],
 )
 def test_file_that_cannot_be_used__is_named_with_the_reason(file, spoil, says):
-    pytest.importorskip('xacro')
     file.write_text(spoil(ROBOT))
     with pytest.raises(UrdfError, match=says) as caught:
         urdf.read(file)
     assert str(file) in str(caught.value)
-
-
-def test_missing_file__is_named(tmp_path):
-    pytest.importorskip('xacro')
     with pytest.raises(UrdfError, match=r'nothing\.xacro: does not exist'):
-        urdf.read(tmp_path / 'nothing.xacro')
+        urdf.read(file.with_name('nothing.xacro'))
 
 
 def test_without_xacro__it_is_said_what_to_install(file, monkeypatch):
