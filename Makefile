@@ -111,7 +111,7 @@ fuzz: setup $(CHECKS)  ## readers under bytes of any kind; writes docs/evidence/
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),60)
 
 # UDP alone: killed processes can leave shared memory unusable for those that live.
-soak: setup  ## an hour of faults (GEOLIN_SOAK_SECONDS), ten minutes of service, balance-all, mpc
+soak: setup  ## an hour of faults (GEOLIN_SOAK_SECONDS), balance-all, mpc
 	failed=0; \
 	.venv/bin/python -m pytest -m soak --evidence --udp-alone test/ros/faults || failed=1; \
 	.venv/bin/python -m pytest -m soak --evidence --ignore test/ros/faults test || failed=1; \

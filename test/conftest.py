@@ -45,7 +45,6 @@ PROCESSES = [
 """Folders whose tests run nodes, browsers, compilers and programs."""
 LONGEST = (
     'demo/test_fresh_clone.py',
-    'view/test_live_page.py',
     'balance/test_over_dds.py',
     'offline/test_interruptions.py',
     'kernels/test_bounds.py',
@@ -63,7 +62,6 @@ LONGEST = (
     'cli/test_tutorial.py',
     'export/test_numbers.py',
     'ros/test_bag_replay.py',
-    'walk/test_walk_program.py',
     'contracts/test_release.py',
     'cli/test_cli.py',
     'estimation/test_trajectory.py',

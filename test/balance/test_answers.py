@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for answers: in lock step and against the clock, on a graph with another controller.
+"""The simulator on a graph with another controller: answers that it waits for, and pushes.
 
 Clocks are compared one way only: what must not be over before is not, however slow the machine.
 """
@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from support.standing import standing_robot, urdf_of
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
@@ -16,14 +17,17 @@ rclpy = pytest.importorskip('rclpy')
 
 from geolin_demos.balance.answers import Answers  # noqa: E402
 from geolin_demos.balance.graph import COMMANDS, STAMPED_COMMANDS, RobotGraph  # noqa: E402
+from geolin_demos.balance.run import Run  # noqa: E402
+from geolin_demos.sim.simulator import Simulator  # noqa: E402
+from geolin_tools.view.live import PUSH_TIME, Live  # noqa: E402
+from geolin_tools.view.watcher import Watcher  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
-from geolin_msgs.msg import ContactState, FeedbackGains  # noqa: E402
 from geolin_ros import TreeModel, robots  # noqa: E402
-from geolin_ros.control.support import Support  # noqa: E402
+from geolin_ros.control.posture import standing_posture  # noqa: E402
 from geolin_ros.stream.geometry import write_stamp  # noqa: E402
 
 PERIOD, PLENTY = 0.02, 20.0
@@ -82,15 +86,6 @@ def test_lock_step__goes_on_with_the_answer_and_counts_what_never_comes(table):
     assert np.isnan(impatient.percentiles()).all()
 
 
-def test_old_answer__is_none_to_a_new_state(table):
-    graph, answer = table
-    answers = Answers(graph, PERIOD, 2 * PERIOD, is_realtime=False)
-    answer(1)
-    assert graph.spin_until(time.monotonic() + PLENTY, 1)
-    answers.wait(time.monotonic(), 2)
-    assert answers.missed == 1
-
-
 def test_realtime__takes_a_period_with_an_answer_and_without(table):
     graph, answer = table
     answer(1)
@@ -107,32 +102,35 @@ def test_realtime__takes_a_period_with_an_answer_and_without(table):
     assert time.monotonic() < start + PLENTY  # its time-out is that of lock step
 
 
-def test_late_robot__leaves_its_controller_a_period(table):
-    graph, _ = table
-    answers = Answers(graph, PERIOD, PLENTY, is_realtime=True)
-    late = time.monotonic() + 5 * PERIOD
-    while time.monotonic() < late:
-        graph.spin_until(late)
-    sent = time.monotonic()
-    answers.wait(sent, 1)
-    assert time.monotonic() >= sent + PERIOD
-    assert answers.missed == 1
-
-
-def test_feet_that_the_controller_does_not_stand_on__are_named(table):
-    graph, answer = table
-    supports = [Support('FL_foot'), Support('FR_foot')]
-    deadline = time.monotonic() + PLENTY
-    while graph.waits_for(supports[:1]).startswith('a publisher'):
-        assert time.monotonic() < deadline  # by then the graph knows it
-        time.sleep(PERIOD)
-    assert graph.waits_for(supports[:1]).startswith('efforts from the controller')
-    answer(1)
-    graph.spin_until(time.monotonic() + PLENTY, 1)
-    graph.gains = FeedbackGains(contacts=[ContactState(frame='FL_foot')])
-    assert graph.waits_for(supports) == (
-        'gains for FL_foot, FR_foot, on which the robot stands; those that came are for FL_foot: '
-        'set parameter supports of lqr_node, or --feet'
-    )
-    graph.gains.source = FeedbackGains.SOURCE_MODEL
-    assert 'start linearizer' in graph.waits_for(supports[:1])
+@pytest.mark.ros
+@pytest.mark.usefixtures('ros_domain')
+def test_button__pushes_the_simulated_robot_for_a_tenth_of_a_second():
+    model, supports = standing_robot('quadruped')
+    watcher = Watcher('/linearizer')  # it starts rclpy for both
+    node = rclpy.create_node('simulator')
+    try:
+        text = urdf_of('quadruped').read_text()
+        graph = RobotGraph(node, model, text, [])
+        simulator = Simulator(urdf_of('quadruped'), model, supports)
+        simulator.reset(standing_posture(model, supports))
+        live, run = Live(watcher, model, text), Run(simulator, graph)
+        live._pushing = type('Words', (), {})()
+        deadline = time.monotonic() + 60.0
+        while not watcher.has_listeners and time.monotonic() < deadline:
+            graph.spin_until(time.monotonic() + 0.05)
+        live.push('left', 0.05)
+        while not graph.pushes and time.monotonic() < deadline:
+            graph.spin_until(time.monotonic() + 0.05, -2)
+        run._take_pushes()
+        (push,) = simulator.pushes
+        impulse = 0.05 * model.total_mass * 9.81
+        np.testing.assert_allclose(push.force, (0.0, impulse / PUSH_TIME, 0.0), atol=1e-9)
+        assert push.duration == PUSH_TIME
+        before = simulator.state.v[1]
+        simulator.advance(np.zeros(model.n), 0.1)
+        assert simulator.state.v[1] - before > 0.1, 'it moves to its left'
+        assert live._pushing.content == f'{impulse / PUSH_TIME:.0f} N for 0.1 s, left'
+        graph.close()
+    finally:
+        node.destroy_node()  # or its description stays on the graph as long as this process
+        watcher.close()

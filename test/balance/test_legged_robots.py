@@ -37,6 +37,8 @@ DDS in lock step) of the legged robots of example-robot-data; rotors {ARMATURE} 
 solo and solo12 2.7 N m. Feet and expected results: `test/support/legged.py`.
 {{count}} of {len(LEGGED)} robots, {{minutes:.0f}} minutes; cases: {{counted}}.
 """
+OFTEN = 'a1/a1', 'solo/solo', 'solo/solo12', 'bolt/bolt', 'romeo/romeo', 'romeo/romeo_small'
+"""One of each outcome, and what other tests do not stand on."""
 HEAD = 'robots', 'controllable, stabilizable', 'cases'
 
 
@@ -63,7 +65,13 @@ def joined(rows):
     return [(', '.join(alike), *found) for found, alike in robots.items()]
 
 
-@pytest.mark.parametrize('robot', LEGGED, ids=lambda robot: robot.name)
+@pytest.mark.parametrize(
+    'robot',
+    [
+        pytest.param(robot, id=robot.name, marks=() if robot.name in OFTEN else pytest.mark.soak)
+        for robot in LEGGED
+    ],
+)
 def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
     given = argparse.Namespace(
         robot=str(FOLDER / robot.path),

@@ -22,12 +22,6 @@ EXAMPLE = ROOT / 'examples' / 'lqr_consumer.py'
 FEET = 'FL_foot,FR_foot,RL_foot,RR_foot'
 
 
-def test_example__is_short():
-    code = EXAMPLE.read_text()
-    body = code[code.index('class Lqr') :].splitlines()
-    assert len([line for line in body if line.strip()]) <= 35
-
-
 @pytest.mark.parametrize(
     ('name', 'pushes'), [('go2', 1), pytest.param('b1', 3, marks=pytest.mark.soak)]
 )

@@ -2,34 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """examples/mpc: its controller by arrays, and all of it as three processes."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.linalg
-from support.standing import standing_robot
+from support.standing import simulator_of, standing_robot
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
 from geolin_control.regulator import Reference
-from geolin_demos.balance.answers import Answers
-from geolin_demos.sim.recording import Recording
 
 from geolin_ros import Linearizer
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.weights import Weights, cost
 from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.reduction import reduce
 from mpc import robot as example
 from mpc.controller import ModelPredictiveControl, Settings
 
-ROOT = Path(__file__).parents[2]
 MODEL, BALLS = standing_robot('quadruped')
 POINT = equilibrium(MODEL, standing_posture(MODEL, BALLS), BALLS)
 FEET = [support.contact for support in POINT.supports]
@@ -123,38 +117,6 @@ def test_problem_without_solution__goes_on_with_the_plan_before():
     assert mpc.unsolved == 1
 
 
-def recorded(distance, fallen=None):
-    """Return a recording with the base so far from its reference from 1 s on."""
-    recording, reference = Recording(), POINT.state
-    for time in np.arange(0.0, example.FIRST_PUSH + 1.0, example.PERIOD):
-        z = np.zeros(36)
-        z[0] = distance * (time > 1.0)
-        recording.add(time, reference.retract(z), reference)
-    recording.fallen = fallen
-    return recording
-
-
-def counted(latencies, missed):
-    answers = Answers(None, example.PERIOD, 0.5, is_realtime=False)
-    answers.latencies, answers.missed = latencies, missed
-    return answers
-
-
-def test_verdict__fails_for_each_reason(capsys):
-    answers = counted([0.001], missed=0)
-    assert example.verdict(recorded(0.009), answers, 1)
-    assert 'FAIL' not in capsys.readouterr().out
-    assert not example.verdict(recorded(0.011), answers, 1)
-    assert 'FAIL  base 0.05 m forward' in capsys.readouterr().out
-    assert not example.verdict(recorded(0.0, fallen=8.0), answers, 1)
-    assert 'fell at 8.0 s' in capsys.readouterr().out
-    assert not example.verdict(recorded(0.0), counted([], missed=90), 1)
-    assert 'FAIL  90 of' in capsys.readouterr().out
-
-
-def test_robot_on_soles__is_refused_with_what_stands_there():
-    command = [sys.executable, '-m', 'mpc.robot', '--robot', 'humanoid']
-    env = {**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}
-    found = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env)
-    assert found.returncode == 1
-    assert "simulator: foot 'left_foot' is a sole, expected feet that are points" in found.stderr
+def test_robot_on_soles__is_refused():
+    with pytest.raises(ConfigurationError, match="foot 'left_foot' is a sole, expected feet that"):
+        example.require_points(simulator_of('humanoid'))

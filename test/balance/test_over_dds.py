@@ -23,7 +23,6 @@ pytest.importorskip('geolin_msgs.msg')
 
 from geolin_control.feedback_messages import GainsWriter
 from geolin_demos.balance.motions import Moment
-from geolin_demos.balance.picture import draw
 from geolin_demos.balance.report import Refused, Row, markdown, verdict
 from geolin_demos.balance.robot import leads, parse
 from geolin_demos.balance.robots import overlay, simulator_of, standing_parameters
@@ -53,11 +52,9 @@ LQR = {
     'clipped': 0,
     'measured': 12,
 }
-LINE = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.3]]])
 ROW = Row(
-    'quadruped', 0, '4 feet', LQR, True, None, 0.05, 0.6, 0.07, 0.08, np.arange(3.0),
-    np.arange(3.0),
-    np.arange(3.0), np.arange(3.0), [1.0], [LINE, LINE],
+    'quadruped', 0, '4 feet', LQR, True, None, 0.05, 0.6, 0.07, 0.08, *[np.arange(3.0)] * 4,
+    [1.0], [],
 )  # fmt: skip
 
 
@@ -68,25 +65,9 @@ def balance(*arguments):
     )
 
 
-WITHOUT_REFERENCE = """
-import sys
-from geolin_demos.balance import graph, robot
-graph.RobotGraph.publish_reference = lambda *_: None
-sys.exit(robot.main())
-"""
-
-
-@pytest.mark.parametrize(
-    'program',
-    [('-m', 'geolin_demos.balance.robot'), ('-c', WITHOUT_REFERENCE)],
-    ids=['at its reference', 'where it is'],
-)
-def test_quadruped__stands_on_the_odometry_of_the_state_estimator(program, tmp_path):
-    """The processes of standing.launch.py, as `ros2 launch` starts them.
-
-    Without a reference the robot is kept where its first odometry has it.
-    """
-    command = [sys.executable, *program, '--robot', 'quadruped']
+def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
+    """The processes of standing.launch.py, as `ros2 launch` starts them."""
+    command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot', 'quadruped']
     robot, _ = simulator_of(parse(command[3:]))
     (tmp_path / 'motors.json').write_text(overlay())
     files = tmp_path / 'shared.yaml', *(tmp_path / f'{name}.yaml' for name in NODES)
@@ -114,19 +95,6 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(program, tmp_p
     assert [node.wait(60) for node in nodes] == [0, 0, 0]
     said = (tmp_path / 'linearizer.txt').read_text()
     assert 'twist' not in said, said  # it is that of a filter, but right
-
-
-def test_humanoid__squats_on_gains_of_a_bank_in_three_processes(tmp_path):
-    found = balance(
-        '--robot=humanoid', '--pushes=1', '--cases=squat 0.35 Hz',
-        f'--output={tmp_path / "balance.png"}',
-    )  # fmt: skip
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert re.search(r'^\[simulator\] PASS  squat 0.35 Hz, J', found.stdout, re.MULTILINE)
-    assert re.search(
-        r'^humanoid, 0 +squat 0.35 Hz .* ms +\d+ of \d+ +bank ', found.stdout, re.MULTILINE
-    )
-    assert 'PASS  1 of 1 cases stand' in found.stdout
 
 
 def test_robot_of_mjcf__stands_on_one_sole_in_three_processes(tmp_path):
@@ -177,14 +145,8 @@ def test_robot_that_can_do_nothing__is_told_why_and_fails(tmp_path):
     found = balance(f'--robot={bolt}', '--feet=FL_FOOT,FR_FOOT', f'--table={table}')
     assert found.returncode == 1
     for said in (found.stdout, table.read_text()):
-        assert 'are points on a line' in said
+        assert 'are points on a line, and no force of the ground catches a fall about it' in said
     assert '10 of 12 states at once, 2 by way of others alone' in found.stdout
-
-
-def test_robot_without_known_feet__is_told_what_to_give():
-    found = balance('--robot=quadruped', '--feet=FL_fot')
-    assert found.returncode == 1
-    assert 'FL_foot' in found.stderr
 
 
 def test_verdict__fails_where_one_robot_falls(capsys):
@@ -195,8 +157,3 @@ def test_verdict__fails_where_one_robot_falls(capsys):
     printed = capsys.readouterr().out
     assert 'falls 1.7 s' in printed
     assert 'FAIL  quadruped, seed 0: 4 feet at J 0.06 s' in printed
-
-
-def test_picture__is_drawn_without_a_display(tmp_path):
-    draw([ROW, ROW], tmp_path / 'rows.png')
-    assert (tmp_path / 'rows.png').stat().st_size > 10_000

@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
 
-import contextlib
 import importlib
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -107,11 +105,9 @@ def test_warm_up__without_a_folder_is_an_error(capsys, monkeypatch):
     assert 'set NUMBA_CACHE_DIR' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('content', [None, '<robot'])
-def test_unusable_file__is_explained(content, tmp_path, capsys):
+def test_unusable_file__is_explained(tmp_path, capsys):
     file = tmp_path / 'robot.urdf'
-    if content is not None:
-        file.write_text(content)
+    file.write_text('<robot')
     assert main(['info', str(file)]) == 1
     captured = capsys.readouterr()
     assert captured.err.startswith('geolin info: ')
@@ -176,7 +172,7 @@ def test_supports__of_frames_alone_are_read_again_and_again_without_a_crash():
         'import gc; from geolin_ros import TreeModel, robots\n'
         'from geolin_control.cli._stance import read_supports as read\n'
         'path = robots.path("humanoid"); model = TreeModel.from_urdf(path)\n'
-        'for _ in range(40):\n'
+        'for _ in range(10):\n'
         '    feet = read(path, model, ["left_foot", "right_foot"])\n'
         '    gc.collect()\n'
         'print(*(foot.kind for foot in feet))'
@@ -215,10 +211,7 @@ sys.exit(main())
     ('kind', 'module', 'command'),
     [
         ('Python', 'argparse', ['info', QUADRUPED]),
-        ('Python', 'geolin_ros.errors', ['info', QUADRUPED]),
         ('Python', 'geolin_ros.model.tree', ['info', QUADRUPED]),
-        ('Python', 'geolin_tools.lint', ['lint-urdf', QUADRUPED]),
-        ('C', 'numba', ['analyze-modes', QUADRUPED]),
         ('C', 'scipy.optimize', ['gain-bank', QUADRUPED, 'gains.npz', '--contacts', *FEET]),
     ],
     ids=lambda given: None if isinstance(given, list) else given,
@@ -313,28 +306,7 @@ def test_compiling__is_said_where_nothing_is_in_the_cache(tmp_path):
         assert said.stderr == expected
 
 
-def test_compiling__is_a_line_that_is_rewritten_on_a_terminal(tmp_path):
-    """And that is gone in the end."""
-    master, terminal = pty.openpty()
-    subprocess.run(
-        [sys.executable, '-c', COMPILES],
-        stderr=terminal, check=True, timeout=300.0,
-        env=os.environ | {'NUMBA_CACHE_DIR': str(tmp_path)},
-    )  # fmt: skip
-    os.close(terminal)
-    text = b''
-    with contextlib.suppress(OSError):  # the other end is closed
-        while piece := os.read(master, 4096):
-            text += piece
-    os.close(master)
-    assert b'\r\x1b[Kgeolin test: compiles for this machine' in text
-    assert b' s\r' in text
-    assert text.endswith(b'\r\x1b[K')
-    assert b'\n' not in text
-
-
-@pytest.mark.parametrize('port', ['99999', '-1', 'eighty'])
-def test_view__refuses_what_is_no_port(port, capsys):
+def test_view__refuses_what_is_no_port(capsys):
     with pytest.raises(SystemExit, match='2'):
-        main(['view', 'quadruped', f'--port={port}'])
-    assert f'{port!r} is no port, expected 0 (any) to 65535' in capsys.readouterr().err
+        main(['view', 'quadruped', '--port=99999'])
+    assert "'99999' is no port, expected 0 (any) to 65535" in capsys.readouterr().err

@@ -179,15 +179,6 @@ def test_all_errors__are_found_at_once():
     assert len(problems) == 7
 
 
-def test_errors_of_the_tree__are_found_at_once():
-    text = chain(INERTIAL.format(i=(0.01, 0.02, 0.015), mass=1, com='0 0 0.1'))
-    text = text.replace('child link="l2"', 'child link="l2x"').replace('name="j3"', 'name="j1"')
-    errors = [f for f in lint(text).findings if f.severity == 'error']
-    assert len(errors) == 2
-    assert any("did you mean 'l2'?" in f.fix for f in errors)
-    assert any("2 joints are named 'j1'" in f.problem for f in errors)
-
-
 def test_joints_that_move_no_inertia__are_one_line():
     text = chain(INERTIAL.format(i=(0.01, 0.02, 0.015), mass=1, com='0 0 0.1'), 1)
     for k in range(5):
@@ -234,11 +225,10 @@ def test_sound_descriptions__have_no_findings():
         assert lint(robots.path(name)).findings == ()
 
 
-@pytest.mark.parametrize(('name', 'mass'), [('bolt', '1.25'), ('solo12', '2.5')])
-def test_small_robots__have_made_up_limits(name, mass, capsys):
-    path = example_robot(name)
+def test_small_robots__have_made_up_limits(capsys):
+    path = example_robot('solo12')
     assert main(['lint-urdf', str(path)]) == 0
-    assert f'effort limit 1000 on a robot of {mass} kg' in capsys.readouterr().out
+    assert 'effort limit 1000 on a robot of 2.5 kg' in capsys.readouterr().out
     assert main(['lint-urdf', '--strict', str(path)]) == 1
 
 
@@ -249,8 +239,3 @@ def test_json__is_for_machines(capsys, tmp_path):
     report = json.loads(capsys.readouterr().out)
     assert report['totals']['total_mass_kg'] == 6.0
     assert report['findings'][0]['severity'] == 'error'
-
-
-def test_missing_file__is_said(capsys):
-    assert main(['lint-urdf', '/no/such.urdf']) == 1
-    assert '/no/such.urdf' in capsys.readouterr().out

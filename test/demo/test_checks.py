@@ -3,14 +3,12 @@
 """The demo's checks pass on what is right, and fail on what is a little wrong."""
 
 import dataclasses
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from geolin_demos.demo import checks
 from geolin_demos.demo.checks import (
     block_deviations,
-    blocks,
     check_accelerations,
     check_answered,
     check_linearizations,
@@ -85,9 +83,7 @@ def referee(operation):
     return found
 
 
-@pytest.mark.parametrize(
-    ('robot', 'base'), [('quadruped', 'floating'), ('kinova', 'fixed'), ('kinova', 'floating')]
-)
+@pytest.mark.parametrize(('robot', 'base'), [('quadruped', 'floating'), ('kinova', 'fixed')])
 def test_referees__agree(robot, base):
     pytest.importorskip('pinocchio')
     path = robots.path(robot) if robot in robots.ROBOTS else example_robot(robot)
@@ -98,46 +94,6 @@ def test_referees__agree(robot, base):
     ours = complex_steps(model)(state, tau)
     for name, A, B in zip(('A', 'B', 'nu_dot'), ours, theirs.linearize(state, tau), strict=True):
         assert_close(A, B, 1e-9, name)
-
-
-@pytest.mark.parametrize('robot', ['panda', 'talos_full_v2'])
-def test_referee__moves_mimic_joints_as_pinocchio_with_their_rows_eliminated(robot):
-    pin = pytest.importorskip('pinocchio')
-    path = example_robot(robot)
-    theirs = pin.buildModelFromXML(path.read_text(), pin.JointModelFreeFlyer())
-    data, rng = theirs.createData(), np.random.default_rng(3)
-    mimics = {
-        joint.get('name'): (
-            joint.find('mimic').get('joint'),
-            *map(
-                float,
-                (joint.find('mimic').get('multiplier', 1), joint.find('mimic').get('offset', 0)),
-            ),
-        )
-        for joint in ElementTree.parse(path).getroot().iter('joint')
-        if joint.find('mimic') is not None
-    }
-    assert mimics
-    model = TreeModel.from_urdf(path, base='floating')
-    names = list(model.joint_names)
-    assert set(names) == set(list(theirs.names)[2:]) - set(mimics)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    ours = make_referee(path.read_text(), received_of(model, state, tau))
-    assert ours.name == 'Newton and Euler by complex steps'
-    G, offset = np.zeros((theirs.nv, 6 + len(names))), np.zeros(theirs.nv)
-    G[:6, :6] = np.eye(6)
-    for name in list(theirs.names)[2:]:
-        row = theirs.joints[theirs.getJointId(name)].idx_v
-        master, ratio, start = mimics.get(name, (name, 1.0, 0.0))
-        G[row, 6 + names.index(master)], offset[row] = ratio, start
-    q = np.concatenate((pin.SE3ToXYZQUAT(pin.SE3(state.H)), (G[:, 6:] @ state.s + offset)[6:]))
-    nu = G @ np.concatenate((state.v, state.r))
-    M = pin.crba(theirs, data, q)
-    M = np.triu(M) + np.triu(M, 1).T
-    h = pin.nonLinearEffects(theirs, data, q, nu) + np.array(theirs.damping) * nu
-    applied = np.concatenate((np.zeros(6), tau))
-    expected = np.linalg.solve(G.T @ M @ G, applied - G.T @ h)
-    assert_close(ours.linearize(state, tau)[2], expected, 1e-9, 'nu_dot')
 
 
 def test_referee__judges_an_mjcf_file(tmp_path):
@@ -178,23 +134,6 @@ def test_linearizations__fail_for_one_state_off_by_a_hundred_thousandth(
     assert str(verdict).startswith('FAIL')
 
 
-@pytest.mark.parametrize(
-    ('matrix', 'name'),
-    [
-        *(('A', f'{row}{column}') for row in 'Hsvr' for column in 'Hsvr'),
-        *(('B', f'{row} tau') for row in 'Hsvr'),
-    ],
-)
-def test_block_deviations__see_each_block_and_no_other(operation, model, matrix, name):
-    right = getattr(operation, matrix)
-    wrong = right.copy()
-    block = dict(blocks(wrong, model.m))[name]
-    block[-1, -1] += 1e-5 * max(np.abs(block).max(), 1.0)
-    found = block_deviations(wrong, right, model.m)
-    assert found.pop(name) > checks.LINEARIZATION_LIMIT
-    assert set(found.values()) == {0.0}
-
-
 def test_block_deviations__see_nan_and_a_wrong_shape(operation, model):
     wrong = operation.A.copy()
     wrong[-1, -1] = np.nan
@@ -216,11 +155,6 @@ def test_accelerations__pass_with_two_throws_left_out(motion):
     assert verdict.passed, verdict
     assert ' at 2 throws' in verdict.text
     assert max(verdict.details.values()) < 0.005
-
-
-def test_accelerations__fail_with_throws_not_left_out(motion, monkeypatch):
-    monkeypatch.setattr(checks, 'JUMP', np.inf)
-    assert not check(motion).passed
 
 
 @pytest.mark.parametrize(('group', 'part'), checks.GROUPS)
@@ -260,25 +194,13 @@ def test_accelerations__leave_out_lost_samples(motion):
     assert ' 0 beside' not in verdict.text
 
 
-def test_accelerations__fail_where_most_samples_are_lost(motion):
-    keep = np.zeros(1600, dtype=bool)
-    keep[:700] = True
-    verdict = check(motion, keep=keep)
-    assert not verdict.passed
-    assert 'could be compared' in verdict.text
-
-
 # ---- answers
 
 
-def test_answered__has_its_limit_at_95_percent():
-    stamps = np.arange(1000, dtype=np.int64)
+def test_answered__counts_from_the_first_answer_to_something_up_to_95_percent():
+    stamps, none = np.arange(1000, dtype=np.int64), np.zeros(0, dtype=np.int64)
     assert check_answered(stamps, stamps[:950]).passed
     assert not check_answered(stamps, stamps[:949]).passed
-
-
-def test_answered__counts_from_the_first_answer_to_something():
-    stamps, none = np.arange(1000, dtype=np.int64), np.zeros(0, dtype=np.int64)
     verdict = check_answered(stamps, stamps[500:])
     assert verdict.passed
     assert '500 of 500' in verdict.text

@@ -9,8 +9,10 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 import urllib.request
 
+import numpy as np
 import pytest
 from support.processes import Program
 from support.set_up import ROOT, environment_of
@@ -18,15 +20,18 @@ from support.set_up import ROOT, environment_of
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 
+from geolin_tools.view.live import Live
+from geolin_tools.view.watcher import Watcher
+
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 PATIENCE = 300.0
+OVERLAY = '{joints: {"*": {rotor_inertia: 0.01, gear_ratio: 1.0}}}'
 PARTS = {
     'demo': 'demo robots',
     'balance': 'simulation',
     'walk': 'simulation',
     'mpc': 'simulation',
     'view': 'view',
-    'docs': 'documentation',
 }
 """What the targets set up."""
 
@@ -95,30 +100,70 @@ def wait_for(pattern, lines):
 
 def test_commands_of_the_readme__are_those_run_here():
     text = (ROOT / 'README.md').read_text()
-    assert set(re.findall(r'^    make (\w+)', text, re.M)) | {'docs'} == {*PARTS, 'test'}
+    assert set(re.findall(r'^    make (\w+)', text, re.M)) == {*PARTS, 'test'}
 
 
-def test_demo__passes_for_a_robot_by_its_name(make):
-    wait_for('PASS .* A and B', make('demo', 'ROBOT=panda').stdout)
+def test_demo__passes_for_a_robot_by_its_name_and_saves_a_picture(make, folder_of):
+    process = make('demo', 'ROBOT=panda --duration 2')
+    said = process.communicate(timeout=PATIENCE)[0]
+    share = float(re.search(r'joint states answered: .*, ([\d.]+)%, limit 95%', said)[1])
+    # where other tests want the processor, answers are late and samples left out
+    lost = int(share < 95.0) + said.count('is the machine too busy?')
+    assert share > 50.0, said
+    assert bool(process.returncode) == bool(lost), said
+    assert (said.count('PASS'), said.count('FAIL')) == (3 - lost, lost), said
+    assert 'Traceback' not in said
+    assert (folder_of('demo') / 'geolin_demo.png').read_bytes().startswith(b'\x89PNG')
 
 
-def test_walk__begins(make):
-    """`test/walk` has it go on."""
-    wait_for('PASS  stands', make('walk', 'ROBOT=quadruped --legs=1').stdout)
+def test_walk__keeps_its_commands_pushed_and_its_plan_is_drawn(make, ros_domain, tmp_path):
+    """The plan as the page draws it: lines of base and feet, half a second ahead."""
+    (tmp_path / 'rotors.yaml').write_text(OVERLAY)
+    process = make('walk', 'ROBOT=quadruped --legs=2')
+    watcher, end = Watcher('/linearizer'), time.monotonic() + PATIENCE
+    ahead, carried = [], []
 
+    def is_over():
+        return process.poll() is not None or time.monotonic() > end
 
-def test_balance__lifts_a_foot_and_puts_it_down(make, folder_of):
-    case = '4 - 3 - 4 feet'
-    process = make('balance', f'ROBOT=quadruped --skip-largest --pushes=1 --cases {case!r}')
+    try:
+        live = Live.wait_for(watcher, None, tmp_path / 'rotors.yaml', print, is_over)
+        while live is not None and not is_over():
+            watcher.wait(0.05)
+            instant = live.newest()
+            if instant is None or not instant.paths:
+                continue
+            base, *feet = instant.paths
+            assert [path.shape for path in (base, *feet)] == [(26, 3)] * 5
+            assert np.linalg.norm(base[0] - instant.state.H[:3, 3]) < 0.1
+            lowest = min(path[:, 2].min() for path in feet)
+            assert -0.02 < lowest < 0.04  # balls of 0.02 m; swings aim 0.015 m below the floor
+            ahead.append(base[-1, 0] - base[0, 0])
+            contacts = [one.force[2] for one in instant.forces if one.is_contact]
+            carried.append(sum(contacts) / (9.81 * live.model.total_mass))
+    finally:
+        watcher.close()
     said = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0, said
-    (row,) = re.findall(rf'^quadruped, 0  {case}  .*$', said, re.MULTILINE)
+    assert re.search(rf'^walk of quadruped on ROS_DOMAIN_ID {ros_domain}$', said, re.M), said
+    assert re.search('^PASS  goes forward: ', said, re.M), said
+    assert re.search(r'^PASS  4 pushes of J 0.06 s: walks for 5 s', said, re.M), said
+    assert 0.8 < np.median(carried) < 1.2
+    assert min(ahead) < 0.05  # while it stands
+    assert 0.15 < np.median(ahead) < 0.3  # 0.5 m/s for half a second
+
+
+def test_balance__squats_on_gains_of_a_bank(make, folder_of):
+    case = 'squat 0.35 Hz'
+    process = make('balance', f'ROBOT=humanoid --skip-largest --pushes=1 --cases {case!r}')
+    said = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 0, said
+    (row,) = re.findall(rf'^humanoid, 0 +{case} .*$', said, re.MULTILINE)
     assert 'stands' in row
-    missed, periods, made_of_messages = map(int, re.findall(r'\d+', row.split(' ms ')[1])[:3])
+    missed, periods = map(int, re.search(r' ms +(\d+) of (\d+) +bank ', row).groups())
     assert missed <= 0.01 * periods
     assert periods > 1250
     assert f'{500 * (1 - missed / periods):.0f} Hz' in row
-    assert made_of_messages > 0
     assert re.search(rf'^\[simulator\] PASS  {case}, J', said, re.MULTILINE)
     assert 'PASS  1 of 1 cases stand' in said
     assert (folder_of('balance') / 'geolin_balance.png').read_bytes().startswith(b'\x89PNG')
@@ -146,13 +191,3 @@ def test_view__serves_its_page(make):
     found = wait_for(r'(http://127\.0\.0\.1:\d+)', process.stdout)
     with urllib.request.urlopen(found[1], timeout=60.0) as page:
         assert b'<html' in page.read().lower()
-
-
-def test_docs__are_built_without_a_warning(make, folder_of):
-    """The theme, which is there, would compute the same navigation for each page."""
-    pytest.importorskip('sphinx', reason='`tools/setup.sh documentation` installs it')
-    docs = folder_of('docs') / 'docs'
-    shutil.copytree(ROOT / 'docs', docs, ignore=shutil.ignore_patterns('api'))
-    (theme,) = re.findall(r"^html_theme = '(\w+)'$", (docs / 'conf.py').read_text(), re.MULTILINE)
-    assert any(folder_of('docs').glob(f'.venv/lib/python*/site-packages/{theme}/theme'))
-    wait_for('build succeeded', make('docs', 'SPHINXOPTS=-D html_theme=basic').stdout)

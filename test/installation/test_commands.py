@@ -8,8 +8,6 @@ import pytest
 import yaml
 from support.installation import NOT_HERE, PATIENCE
 
-from geolin_ros.stream.parameters.linearizer import BY_NAME
-
 pytest.importorskip('launch_ros', reason=NOT_HERE)
 pytest.importorskip('ros2cli', reason=NOT_HERE)
 
@@ -55,41 +53,6 @@ def test_topic_echo__prints_a_summary_and_a_linearization(ros2):
     assert len(linearization['b']['data']) == 36 * 12
 
 
-def test_node_info__lists_topics_and_services(ros2):
-    info = ros2('node', 'info', *WAIT, NODE)
-    heard, said, served = (
-        info.partition(title)[2].partition('\n  ' + after)[0]
-        for title, after in (
-            ('Subscribers:', 'Publishers:'),
-            ('Publishers:', 'Service Servers:'),
-            ('Service Servers:', 'Service Clients:'),
-        )
-    )
-    assert '/joint_states: sensor_msgs/msg/JointState' in heard
-    assert '/odom: nav_msgs/msg/Odometry' in heard
-    assert f'{LINEARIZATION}: geolin_msgs/msg/LinearizedDynamics' in said
-    assert '/diagnostics: diagnostic_msgs/msg/DiagnosticArray' in said
-    assert f'{NODE}/linearize: geolin_msgs/srv/Linearize' in served
-
-
-def test_param__lists_describes_gets_sets_and_dumps(ros2):
-    names = ros2('param', 'list', *WAIT, NODE).split()
-    assert {'gravity', 'max_rate', 'use_sim_time'} <= set(names)
-    described = ros2('param', 'describe', *WAIT, NODE, 'max_rate')
-    assert BY_NAME['max_rate'].text in described
-    assert 'Max value: 10000.0' in described
-    assert ros2('param', 'set', *WAIT, NODE, 'max_rate', '50.0') == 'Set parameter successful\n'
-    assert ros2('param', 'get', *WAIT, NODE, 'max_rate') == 'Double value is: 50.0\n'
-    refused = ros2('param', 'set', *WAIT, NODE, 'form', 'cubic')
-    assert 'Setting parameter failed' in refused
-    assert 'continuous' in refused
-    dumped = yaml.safe_load(ros2('param', 'dump', *WAIT, NODE))
-    values = dumped[NODE]['ros__parameters']
-    assert values['max_rate'] == 50.0
-    assert values['gravity'] == [0.0, 0.0, -9.81]
-    assert ros2('param', 'set', *WAIT, NODE, 'max_rate', '0.0') == 'Set parameter successful\n'
-
-
 def test_service_call__linearizes(ros2):
     request = '{override_gravity: true, gravity: {z: -1.62}}'
     called = ros2('service', 'call', f'{NODE}/linearize', 'geolin_msgs/srv/Linearize', request)
@@ -97,16 +60,6 @@ def test_service_call__linearizes(ros2):
     assert 'a=geolin_msgs.msg.Matrix(rows=36, cols=36' in called
     nu_dot = [float(value) for value in re.search(r'nu_dot=\[(.*?)\]', called)[1].split(',')]
     assert nu_dot[:3] == pytest.approx([0.0, 0.0, -1.62])
-
-
-def test_lifecycle__is_shown_and_changed(ros2):
-    assert NODE in ros2('lifecycle', 'nodes', *WAIT).split()
-    assert ros2('lifecycle', 'get', *WAIT, NODE) == 'active [3]\n'
-    assert '- deactivate [4]' in ros2('lifecycle', 'list', *WAIT, NODE)
-    for transition, state in (('deactivate', 'inactive [2]'), ('activate', 'active [3]')):
-        done = ros2('lifecycle', 'set', *WAIT, NODE, transition)
-        assert 'Transitioning successful' in done
-        assert ros2('lifecycle', 'get', *WAIT, NODE) == f'{state}\n'
 
 
 def test_programs__are_run_by_name(installed):

@@ -4,7 +4,6 @@
 
 import struct
 import sys
-import time
 
 import pytest
 from support.installation import NOT_HERE
@@ -43,16 +42,9 @@ def stamps(folder, topic):
     return [sec * 10**9 + nanosec for sec, nanosec in found]
 
 
-@pytest.mark.parametrize(
-    ('more', 'node'),
-    [((), '/linearizer'), (('name:=geometry', 'rate:=0.5'), '/geometry')],
-    ids=['as it comes', 'another name'],
-)
-def test_replay__records_the_answers_from_the_first_joint_state_on(
-    installed, bag, more, node, tmp_path
-):
-    output = tmp_path / 'out'
-    with installed.launch(*words(bag, output, *more)) as launch:
+def test_replay__records_the_answers_from_the_first_joint_state_on(installed, bag, tmp_path):
+    output, node = tmp_path / 'out', '/geometry'
+    with installed.launch(*words(bag, output, 'name:=geometry')) as launch:
         assert launch.wait() == 0, launch.log
     asked = stamps(bag, '/joint_states')
     assert len(asked) == COUNT
@@ -60,14 +52,6 @@ def test_replay__records_the_answers_from_the_first_joint_state_on(
     assert found == asked, launch.log
     for topic in ('forward_dynamics', 'summary'):
         assert stamps(output, f'{node}/{topic}') == found, launch.log
-
-
-def test_node_that_cannot_serve__ends_the_launch(installed, bag, tmp_path):
-    (tmp_path / 'broken.urdf').write_text('<robot name="x"><link name="a"/>')
-    file = f'robot_description_file:={tmp_path}/broken.urdf'
-    with installed.launch(*words(bag, tmp_path / 'out', file)) as launch:
-        assert launch.wait() == 1, launch.log
-    assert 'linearizer-1 ended early, with status 1, see above' in launch.log
 
 
 def test_bag_without_joint_states__is_refused(installed, tmp_path):
@@ -80,13 +64,8 @@ def test_bag_without_joint_states__is_refused(installed, tmp_path):
     assert '/elsewhere/joint_states, /elsewhere/odom' in launch.log
 
 
-@pytest.mark.parametrize('what', ['bag', 'output'])
-def test_folder_that_cannot_be__ends_the_launch_at_once(installed, bag, what, tmp_path):
-    start = time.monotonic()
-    places = {'bag': (tmp_path / 'nope', tmp_path / 'out'), 'output': (bag, tmp_path)}[what]
-    with installed.launch(*words(*places)) as launch:
+def test_folder_that_cannot_be__ends_the_launch_at_once(installed, tmp_path):
+    with installed.launch(*words(tmp_path / 'nope', tmp_path / 'out')) as launch:
         assert launch.wait() == 1, launch.log
-    assert time.monotonic() - start < 30.0
-    expected = {'bag': f'bag:={tmp_path}/nope does not exist', 'output': f':={tmp_path} exists'}
-    assert expected[what] in launch.log
+    assert f'bag:={tmp_path}/nope does not exist' in launch.log
     assert 'process started' not in launch.log

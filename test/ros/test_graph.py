@@ -1,12 +1,20 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Quality of service, namespaces and remapped names."""
+"""A node on the graph: quality of service, types of topics, life cycle, parameters."""
 
+import contextlib
+
+import pytest
+import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from support.ros_graph import RELIABLE
+from geometry_msgs.msg import PoseStamped
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from support.built_messages import INSTALLED, TF2
+from support.ros_graph import set_and_wait
 
-from geolin_ros import TreeModel, robots
+from geolin_ros import robots
+from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 QUADRUPED = str(robots.path('quadruped'))
 
@@ -23,23 +31,6 @@ def test_qos_overrides__are_followed_and_a_mismatch_is_said(client):
     assert (level, text) == (DiagnosticStatus.STALE, 'no joint states')
 
 
-def test_description_published_without_durability__is_accepted_on_request(client):
-    volatile = QoSProfile(
-        depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.RELIABLE
-    )
-    override = f'qos_overrides.{client.topic("robot_description")}.subscription.durability'
-    client.start(**{override: 'volatile'})
-    client.describe('', volatile)
-    client.wait_for(lambda: client.description.get_subscription_count(), 120.0)
-    text = robots.path('quadruped').read_text()
-
-    def served():
-        client.describe(text)
-        return 'serve quadruped' in client.process.log
-
-    client.wait_for(served)
-
-
 def test_unknown_qos_override__ends_the_process_with_the_reason(client):
     override = f'qos_overrides.{client.topic("odom")}.subscription.reliability'
     client.start(**{override: 'perfect'})
@@ -47,25 +38,26 @@ def test_unknown_qos_override__ends_the_process_with_the_reason(client):
     assert 'Unexpected QoS override' in client.process.log.splitlines()[-1]
 
 
-def test_two_robots__are_heard_and_do_not_hear_each_other(new_client, quadruped):
-    humanoid = TreeModel.from_urdf(robots.path('humanoid'))
-    clients = [new_client(quadruped, inputs=RELIABLE), new_client(humanoid)]
-    for client in clients:
-        client.describe(robots.path(client.model.name).read_text())
-        client.serve()
-    for client in clients:
-        assert client.ask().model_hash == client.model.hash
-        names = {message.model_name for message in client.linearizations}
-        assert names == {client.model.name}
-        _, _, values = client.next_diagnostics()
-        assert values['robot'] == client.model.name
+def test_topic_of_another_type__is_named_with_both_types(robot):
+    with contextlib.ExitStack() as stranger:
+        context = rclpy.Context()  # a participant of its own: one knows a topic by one type
+        rclpy.init(context=context)
+        stranger.callback(context.shutdown)
+        node = rclpy.create_node('stranger', context=context)
+        stranger.callback(node.destroy_node)
+        node.create_publisher(PoseStamped, robot.topic('odom'), 10)
+        expected = (
+            f'topic {robot.topic("odom")} is published as geometry_msgs/msg/PoseStamped by node '
+            'stranger, expected nav_msgs/msg/Odometry'
+        )
+        robot.wait_for(lambda: expected in robot.process.log)
 
 
-def test_topics__can_be_remapped(client):
-    topic = f'/elsewhere{client.namespace}/joint_states'
-    client.start('-r', f'joint_states:={topic}', robot_description_file=QUADRUPED)
-    client.wait_for(lambda: client.graph.node.count_subscribers(topic), 120.0)
-    assert client.graph.node.count_subscribers(client.topic('joint_states')) == 0
+def test_bytes_that_are_no_joint_state__are_said_and_dropped(robot):
+    robot.ask()
+    robot.joint_states.publish(b'\x00\x01\x00\x00' + bytes(8))
+    robot.wait_for(lambda: '12 bytes are no JointState' in robot.process.log)
+    robot.ask()
 
 
 def test_outputs__are_reliable_and_volatile(robot):
@@ -75,3 +67,128 @@ def test_outputs__are_reliable_and_volatile(robot):
         assert info.qos_profile.durability == DurabilityPolicy.VOLATILE
     (info,) = robot.graph.node.get_subscriptions_info_by_topic(robot.topic('joint_states'))
     assert info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+
+
+def test_node__is_driven_by_a_lifecycle_manager(client):
+    client.start(autostart=False, robot_description_file=str(robots.path('quadruped')))
+    assert client.state() == 'unconfigured'
+    assert not client.change_state('activate')
+    outputs = f'{client.node_name}/linearization'
+
+    for round_number in (1, 2):
+        assert client.change_state('configure')
+        assert client.state() == 'inactive'
+        level, text, _ = client.next_diagnostics()
+        assert (level, text) == (DiagnosticStatus.WARN, 'waits for activation')
+        client.wait_for(lambda: client.joint_states.get_subscription_count() == 0)
+        assert client.change_state('activate')
+        client.wait_until_active()
+        client.shake_hands()
+        assert client.ask().model_hash == client.model.hash
+
+        assert client.change_state('deactivate')
+        client.wait_for(lambda: client.joint_states.get_subscription_count() == 0)
+        assert client.change_state('activate')
+        client.wait_until_active()
+        client.linearizations.clear()
+        client.shake_hands()
+
+        assert client.change_state('deactivate')
+        assert client.change_state('cleanup')
+        assert client.state() == 'unconfigured'
+        client.wait_for(lambda: client.graph.node.count_publishers(outputs) == 0)
+        client.linearizations.clear()
+        assert client.process.log.count('serve quadruped') == round_number
+
+    assert client.change_state('configure')
+    assert client.change_state('activate')
+    assert client.change_state('shutdown')
+    assert client.state() == 'finalized'
+    client.wait_for(lambda: client.graph.node.count_publishers(outputs) == 0)
+
+
+def test_parameters_set_before_configuring__are_checked_and_hold(client):
+    """On the robot of the parameters, also once it has been served."""
+    client.start(autostart=False)
+    client.wait_for(lambda: client.state() == 'unconfigured')
+    text = robots.path('quadruped').read_text()
+    assert client.set_parameters(robot_description=text, reference='frozen') == (True, '')
+    for _ in range(2):
+        accepted, reason = client.set_parameters(contacts=['FL_sole point'])
+        assert not accepted
+        assert "'FL_sole'" in reason
+        assert client.change_state('configure')
+        assert client.change_state('cleanup')
+    assert client.change_state('configure')
+    assert client.change_state('activate')
+    client.wait_until_active()
+    client.shake_hands()
+    assert client.ask().reference == 2
+
+
+@pytest.fixture
+def changed(robot):
+    """Set parameters, wait until the node serves with them, and put the defaults back."""
+
+    @contextlib.contextmanager
+    def change(**values):
+        set_and_wait(robot, values)
+        try:
+            yield
+        finally:
+            defaults = {name: BY_NAME[name.replace('__', '.')].default for name in values}
+            set_and_wait(robot, defaults)
+
+    return change
+
+
+def test_efforts_of_a_topic__are_waited_for_and_kept_when_parameters_change(robot, changed):
+    with changed(torque_source='topic'):
+        joints = robot.make_joint_state(robot.tick())
+        robot.send(joints, robot.make_odometry(robot.time))
+        assert robot.new_drops() == {Cause.NO_EFFORT.value: 1}
+        assert robot.answer_to(joints) is None
+        efforts = robot.make_joint_state(robot.tick(), position=[], velocity=[])
+        robot.efforts.publish(efforts)
+        message = robot.ask()
+        assert message.joint_efforts == efforts.effort
+        assert message.effort_source == message.EFFORT_TOPIC
+        with changed(reference='frozen'):
+            assert robot.ask().joint_efforts == efforts.effort
+
+
+def test_newest_odometry__is_kept_when_parameters_change(robot, changed):
+    first = robot.ask()
+    with changed(reference='frozen'):
+        joints = robot.make_joint_state(robot.tick())
+        message = robot.send_until_answered(joints)
+    assert message.odometry_stamp == first.odometry_stamp
+
+
+def test_transforms__without_their_messages_are_refused(robot):
+    accepted, reason = robot.set_parameters(base_source='tf')
+    assert accepted is INSTALLED[TF2]
+    if INSTALLED[TF2]:
+        set_and_wait(robot, {'base_source': 'odometry'})
+    else:
+        assert 'base_source is tf, which needs the package tf2_msgs' in reason
+
+
+def test_misspelled_parameters__are_said_with_what_was_meant(client, tmp_path):
+    """On the command line and in a file; those of other nodes and of ROS are not."""
+    file = tmp_path / 'more.yaml'
+    file.write_text(
+        '/**: {ros__parameters: {odometry.twist_frme: world, use_sim_time: false, zzz: 1}}\n'
+        'other_node: {ros__parameters: {max_rte: 3.0}}\n'
+    )
+    client.start('-p', 'max_rat:=100.0', '--params-file', str(file))
+    client.wait_until_active()
+    said = [line for line in client.process.log.splitlines() if 'is unknown and ignored' in line]
+    assert len(said) == 3, said
+    assert all(line.startswith('[WARN]') for line in said)
+    log = '\n'.join(said)
+    assert "parameter max_rat is unknown and ignored: did you mean 'max_rate'?" in log
+    assert (
+        "odometry.twist_frme is unknown and ignored: did you mean 'odometry.twist_frame'?" in log
+    )
+    assert 'parameter zzz is unknown and ignored: `geolin parameters` prints all' in log

@@ -57,28 +57,6 @@ def test_lock__makes_a_new_model_while_the_old_one_serves(robot):
     ask(robot, robot.model)
 
 
-def test_wrench__on_a_link_behind_a_locked_joint_is_addressed(robot):
-    from geolin_msgs.msg import ExternalWrench
-    from geolin_msgs.srv import Linearize
-    from geolin_ros.model.wrenches import Wrench
-
-    set_and_wait(robot, {'locked_joints': ['FL_calf_joint=-1.0']})
-    model = TreeModel.from_urdf(QUADRUPED, locked_joints={'FL_calf_joint': -1.0})
-    push = ExternalWrench(link='FL_foot', kind=ExternalWrench.KIND_WORLD_ORIENTED)
-    push.wrench.force.z = 40.0
-    request = Linearize.Request(external_wrenches=[push])
-    request.state.base_pose.orientation.w = 1.0
-    request.state.joint_positions = [0.1] * model.n
-    request.state.joint_rates = [0.0] * model.n
-    response = robot.linearize(request)
-    assert response.success, response.message
-    received = read_linearization(response.linearization)
-    wrench = Wrench('FL_foot', (0.0, 0.0, 40.0), kind='world_oriented')
-    expected = Linearizer(model)(received.state, received.tau, wrenches=[wrench])
-    assert_close(received.A, expected.A, 1e-11)
-    set_and_wait(robot, {'locked_joints': ['']})
-
-
 HELICAL = {'joints': {'*_calf_joint': {'kind': 'helical', 'pitch': 0.03}}}
 FRONT = [f'{side}_{joint}_joint' for side in ('FL', 'FR') for joint in ('hip', 'thigh', 'calf')]
 LOAD = {'frame': 'base', 'mass': 3.0, 'com': [0.1, 0.0, 0.2], 'inertia': [0.1] * 3 + [0.0] * 3}
@@ -92,7 +70,6 @@ LOAD = {'frame': 'base', 'mass': 3.0, 'com': [0.1, 0.0, 0.2], 'inertia': [0.1] *
             {'joints': FRONT, 'actuated_joints': FRONT[:4]},
             {'joints': FRONT, 'actuated_joints': FRONT[:4]},
         ),
-        ({'overlay': json.dumps(OVERLAY)}, {'overlay': OVERLAY}),
         (
             {'overlay': json.dumps(OVERLAY), 'coulomb_friction': True},
             {'overlay': OVERLAY, 'coulomb_friction': True},
@@ -102,15 +79,12 @@ LOAD = {'frame': 'base', 'mass': 3.0, 'com': [0.1, 0.0, 0.2], 'inertia': [0.1] *
             {'overlay': HELICAL},
             marks=pytest.mark.shows('Bos 2022: Helical joints'),
         ),
-        *(
-            (
-                {f'payload__{key}': value for key, value in load.items()},
-                {'overlay': {'payloads': [load]}},
-            )
-            for load in (LOAD, LOAD | {'mass': 1.0})
+        (
+            {f'payload__{key}': value for key, value in LOAD.items()},
+            {'overlay': {'payloads': [LOAD]}},
         ),
     ],
-    ids=['gravity', 'joints', 'overlay', 'friction', 'helical', 'payload', 'another payload'],
+    ids=['gravity', 'joints', 'friction', 'helical', 'payload'],
 )
 def test_parameters_of_the_model__are_served(robot, values, options):
     model = TreeModel.from_urdf(QUADRUPED, **options)
@@ -126,25 +100,24 @@ def test_parameters_of_the_model__are_served(robot, values, options):
 
 def test_file_of_parameters__is_one_change(robot):
     """As `ros2 param load` sends it: all of a dump in one request, not atomically."""
-    from rcl_interfaces.srv import GetParameters, ListParameters, SetParameters
+    from rcl_interfaces.msg import Parameter
+    from rcl_interfaces.srv import ListParameters, SetParameters
 
-    node, place = robot.graph.node, robot.node_name
-    answers, served = [], robot.process.log.count('serve quadruped')
-    for kind, name, request in (
-        (ListParameters, 'list_parameters', ListParameters.Request()),
-        (GetParameters, 'get_parameters', None),
-        (SetParameters, 'set_parameters', None),
-    ):
-        if kind is GetParameters:
-            request = GetParameters.Request(names=answers[0].result.names)
-        elif kind is SetParameters:
-            request = SetParameters.Request(parameters=changed_dump(answers))
-        client = node.create_client(kind, f'{place}/{name}')
-        response, client = robot.graph.call(client, request, robot.process)
-        answers.append(response)
+    node, served = robot.graph.node, robot.process.log.count('serve quadruped')
+
+    def ask_for(kind, name, **values):
+        client = node.create_client(kind, f'{robot.node_name}/{name}')
+        response, client = robot.graph.call(client, kind.Request(**values), robot.process)
         node.destroy_client(client)
-    results = answers[-1].results
-    assert len(results) == len(answers[0].result.names) > 35
+        return response
+
+    names = ask_for(ListParameters, 'list_parameters').result.names
+    pairs = zip(names, robot.get_parameters(*names), strict=True)
+    dump = {name: Parameter(name=name, value=value) for name, value in pairs}
+    dump['gravity'].value.double_array_value = [0.0, 0.0, -2.0]
+    dump['max_skew'].value.double_value += 0.01
+    results = ask_for(SetParameters, 'set_parameters', parameters=[*dump.values()]).results
+    assert len(results) == len(names) > 35
     refused = [result.reason for result in results if not result.successful]
     assert all('read-only' in reason for reason in refused), refused
     model = robot.model.with_gravity((0.0, 0.0, -2.0))
@@ -153,27 +126,10 @@ def test_file_of_parameters__is_one_change(robot):
     set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
 
 
-def changed_dump(answers):
-    """Return all parameters as they are, but for gravity and the largest skew."""
-    from rcl_interfaces.msg import Parameter
-
-    listed, found = answers
-    pairs = zip(listed.result.names, found.values, strict=True)
-    parameters = [Parameter(name=name, value=value) for name, value in pairs]
-    for parameter in parameters:
-        if parameter.name == 'gravity':
-            parameter.value.double_array_value = [0.0, 0.0, -2.0]
-        if parameter.name == 'max_skew':
-            parameter.value.double_value += 0.01
-    return parameters
-
-
 @pytest.mark.parametrize(
     ('values', 'says'),
     [
         ({'locked_joints': ['knee=0.0']}, "'knee'"),
-        ({'joints': ['knee']}, "'knee'"),
-        ({'actuated_joints': ['FL_calf_joint', 'knee']}, "'knee'"),
         ({'contacts': ['FL_sole point']}, "'FL_sole'"),
         (
             {
@@ -185,27 +141,16 @@ def changed_dump(answers):
         ),
         ({'wrench_topics': ['push hand body']}, "'hand'"),
         ({'payload__mass': 1.0}, 'payload.frame is empty'),
-        ({'payload__frame': '', 'payload__mass': 2.5}, 'payload.frame is empty'),
-        ({'payload__frame': 'tray', 'payload__mass': 1.0}, "'tray'"),
         ({'overlay': '{joints: {knee: {friction: 1.0}}}'}, "'knee'"),
         ({'odometry__child_frame': 'FL_foot'}, "odometry.child_frame is 'FL_foot', expected"),
         ({'robot_description': '<robot name="broken"><link name="a"/>'}, 'not well-formed'),
-        (
-            {'overlay': '{joints: {FL_calf_joint: {kind: helical, pitch: 0.0}}}'},
-            "joint 'FL_calf_joint': pitch is 0",
-        ),
         ({'overlay': 'joints: ['}, 'parameter overlay: cannot be read as YAML'),
         ({'locked_joints': ['FL_hip_joint']}, 'expected name=position'),
         ({'torque_source': 'motors'}, "torque_source is 'motors', expected one of 'effort'"),
-        ({'method': 'rk45'}, "method is 'rk45', expected one of 'midpoint', 'euler'"),
         ({'max_skew': -1.0}, 'max_skew'),
-        ({'dt': 0.0}, 'dt'),
         ({'gravity': [0.0, -9.81]}, 'gravity has 2 numbers, expected 3'),
         ({'gravity': [0.0, 0.0, float('nan')]}, 'gravity is [0.0, 0.0, nan], expected finite'),
-        ({'autostart': False}, 'autostart'),
         ({'robot_description_file': '/etc/passwd'}, 'robot_description_file'),
-        ({'overlay_file': '/etc/passwd'}, 'overlay_file'),
-        ({'certificate__folder': '/etc'}, 'certificate.folder'),
         ({'max_rate': 'fast'}, 'type'),
         ({'reference': 'frozen', 'form': 'step'}, 'form'),
     ],
@@ -237,9 +182,7 @@ def test_value_that_cannot_be__is_refused_with_the_reason_and_changes_nothing(ro
             {'imu_topics': ['imu base']},
             [
                 ({'imu_topics': ['imu tray']}, "'tray'"),
-                ({'imu_topics': ['imu FL_foot']}, 'no IMU that turns with it'),
                 ({'unknown_wrenches': ['hand']}, "'hand'"),
-                ({'wrench_topics': ['force hand']}, "'hand'"),
             ],
         ),
     ],

@@ -1,13 +1,20 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a running node publishes for good inputs, one process for all tests."""
+"""What a running node publishes for good inputs, of odometry and of transforms, and markers."""
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import TransformStamped
+from sensor_msgs.msg import Imu
+from support.built_messages import tf2_messages
+from support.close import assert_close
+from support.finite_difference import exp
+from support.ros_graph import LATCHED, RELIABLE
 
-from geolin_msgs.srv import Linearize
-from geolin_ros import Linearizer, State, TreeModel
+from geolin_ros import Linearizer, State, robots
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.spatial import se3
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -102,42 +109,126 @@ def test_diagnostics__tell_rates_latencies_and_the_model(robot):
     assert level in (DiagnosticStatus.OK, DiagnosticStatus.WARN), text
     assert values['robot'] == 'quadruped'
     assert values['model hash'] == robot.model.hash
-    assert values['joint coordinates'] == '12'
     assert values[f'publishers of {robot.topic("odom")}'] == '1'
     assert values[f'subscribers of {robot.node_name}/linearization'] == '1'
-    assert float(values['total mass [kg]']) == pytest.approx(robot.model.total_mass, abs=1e-3)
     assert 0 < float(values['latency p50 [us]']) <= float(values['latency p99 [us]'])
-    assert float(values['latency p99 [us]']) <= float(values['latency max [us]'])
     assert float(values['joint state to odometry max [ms]']) == 0.0
     age, clock = values['age of the newest joint state [s]'].split(': ')  # the test's own clock
     assert float(age) > 1e6
     assert 'set use_sim_time' in clock
-    assert 'age of the newest odometry [s]' in values
 
 
-DRONE = """<robot name="drone"><link name="hull"><inertial>
-<origin xyz=".1 0 .05"/><mass value="2"/>
-<inertia ixx=".02" iyy=".03" izz=".04" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+V = np.array((0.4, -0.3, 0.2, 0.5, 1.0, -0.7))
+FOOTPRINT = exp(np.array((0.0, 0.1, -0.3, 0.0, 0.2, 0.0)))
 
 
-def test_robot_without_joints__is_linearized_at_joint_states_without_names(new_client):
-    model = TreeModel.from_urdf(DRONE)
-    client = new_client(model)
-    client.describe(DRONE)
-    client.start()
+def stamped(stamp, parent, child, pose):
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id = parent
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+    place, turn = message.transform.translation, message.transform.rotation
+    place.x, place.y, place.z = pose[:3, 3].tolist()
+    turn.x, turn.y, turn.z, turn.w = se3.quaternion_from_rotation(pose[:3, :3]).tolist()
+    kind, _ = tf2_messages()
+    return kind(transforms=[message])
+
+
+def test_base__comes_from_transforms_and_imu(client):
+    node = client.graph.node
+    kind, client.environment = tf2_messages()
+    moving, fixed, imu = (
+        node.create_publisher(of, client.topic(topic), qos)
+        for of, topic, qos in (
+            (kind, 'tf', 100),
+            (kind, 'tf_static', LATCHED),
+            (Imu, 'imu', 100),
+        )
+    )
+    fixed.publish(stamped(0, 'footprint', 'base', FOOTPRINT))  # before there is a node
+    client.start(
+        *('-r', f'/tf:={client.topic("tf")}', '-r', f'/tf_static:={client.topic("tf_static")}'),
+        robot_description_file=str(robots.path('quadruped')),
+        base_source='tf',
+        tf_velocity_cutoff=50.0,
+    )
     client.wait_until_active()
     client.wait_until_serving()
-    asked = client.linearize(Linearize.Request())
-    assert asked.success, asked.message  # no joint state has come
-    received = read_linearization(asked.linearization)
-    assert (received.A.shape, received.B.shape) == ((12, 12), (12, 0))
-    client.shake_hands()
-    stamp = client.tick()
-    joints = client.make_joint_state(stamp)
-    base = client.make_odometry(stamp, **exact((0, 0, 0, 1)))
-    assert not joints.name
-    received = read_linearization(client.ask(joints, base))
-    expected = Linearizer(model)(received.state, np.zeros(0))
-    np.testing.assert_array_equal(received.A, expected.A)
-    np.testing.assert_array_equal(received.nu_dot, expected.nu_dot)
-    client.process.check_runs()
+    client.wait_for(lambda: moving.get_subscription_count() and imu.get_subscription_count())
+    start = client.time
+    mount = client.model.frame('imu').placement[:3, :3]
+
+    def pose(stamp):
+        return exp((stamp - start) * 1e-9 * V)
+
+    def answered():
+        stamp = client.tick(4)
+        rate = Imu()
+        rate.header.frame_id = 'imu'
+        rate.header.stamp.sec, rate.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        w = rate.angular_velocity
+        w.x, w.y, w.z = (mount.T @ V[3:]).tolist()
+        imu.publish(rate)
+        base = pose(stamp) @ se3.inverse(FOOTPRINT)
+        moving.publish(stamped(stamp, 'odom', 'footprint', base))
+        joints = client.make_joint_state(stamp)
+        client.send(joints)
+        return client.answer_soon(joints)
+
+    answers = [client.wait_for(answered) for _ in range(40)]
+    message = answers[-1]
+    received = read_linearization(message)
+    assert message.header.frame_id == 'odom'
+    # the newest transform may be the one before, carried by its twist
+    stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+    assert_close(received.state.H, pose(stamp), 1e-3)
+    assert_close(received.state.v[3:], V[3:], 1e-12)
+    assert_close(received.state.v[:3], V[:3], 2e-2)
+    _, _, values = client.next_diagnostics()
+    assert 4.0 < float(values['delay of the linear velocity of the base [ms]']) < 10.0
+    assert 'age of the newest transform [s]' in values
+
+
+FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
+
+
+def ends(marker):
+    return np.array([(point.x, point.y, point.z) for point in marker.points])
+
+
+def test_markers__are_the_contact_forces_and_modes_of_the_linearization(client):
+    markers = pytest.importorskip('visualization_msgs.msg')
+    arrays = []
+    client.graph.node.create_subscription(
+        markers.MarkerArray, f'{client.node_name}/markers', arrays.append, RELIABLE
+    )
+    client.serve(contacts=[f'{foot} point' for foot in FEET], marker_rate=100.0)
+
+    def with_modes():
+        client.time += 20_000_000
+        client.ask()
+        return arrays and any(marker.ns == 'mode_1' for marker in arrays[-1].markers)
+
+    client.wait_for(with_modes)
+    array = arrays[-1]
+    stamp = array.markers[0].header.stamp
+    (message,) = [one for one in client.linearizations if one.header.stamp == stamp]
+    first, *rest = array.markers
+    assert first.action == markers.Marker.DELETEALL
+    assert {one.header.frame_id for one in rest} == {'odom'}
+    assert len({(one.ns, one.id) for one in rest}) == len(rest)
+    forces = [one for one in rest if one.ns == 'contact_forces']
+    at = Kinematics(client.model, read_linearization(message).state)
+    scale = 0.6 / (9.81 * client.model.total_mass)
+    for foot, contact, arrow in zip(FEET, message.contact_dynamics.contacts, forces, strict=True):
+        H, force = at.pose(foot), contact.wrench.force
+        assert arrow.type == markers.Marker.ARROW
+        start, end = ends(arrow)
+        assert_close(start, H[:3, 3], 1e-9)
+        assert_close(end - start, scale * H[:3, :3] @ (force.x, force.y, force.z), 1e-9)
+    modes = [one for one in rest if one.ns == 'mode_1']
+    arrows = [one for one in modes if one.type == markers.Marker.ARROW]
+    (words,) = [one.text for one in modes if one.type == markers.Marker.TEXT_VIEW_FACING]
+    assert len(arrows) == len(client.model.body_names)
+    lengths = [np.linalg.norm(np.diff(ends(one), axis=0)) for one in arrows]
+    assert max(lengths) == pytest.approx(0.3, rel=1e-6)
+    assert ' Hz, ' in words

@@ -72,7 +72,7 @@ MIMICKING = re.sub(
 )
 CASES = {
     'defaults': {},
-    'discrete': {
+    'discrete, of another model': {
         'form': 'discrete',
         'representation': 'mixed',
         'reference': 'frozen',
@@ -80,26 +80,6 @@ CASES = {
         'dt': 0.005,
         'torque_source': 'topic',
         'max_rate': 90.0,
-    },
-    'contacts': {
-        'contacts': ['FL_foot point 20.0 5.0', 'RR_foot point'],
-        'admissible_basis': True,
-        'mass_matrix': True,
-    },
-    'contacts of a topic': {'contact_source': 'topic'},
-    'contacts by forces': {
-        'contact_source': 'forces',
-        'contacts': [f'{foot} point' for foot in FEET],
-        'foot_force_topics': [f'{topic} {foot}' for topic, foot in FORCES.items()],
-        'contact_on_force': 30.0,
-        'contact_off_force': 20.0,
-    },
-    'wrenches': {
-        'wrench_topics': [f'{topic} {foot} {FEET[foot]}' for topic, foot in FORCES.items()],
-        'wrench_timeout': 0.015,
-        'missing_wrench': 'zero',
-    },
-    'another model': {
         'joints': list(MODEL.joint_names[::-1]),
         'actuated_joints': list(MODEL.joint_names[2:7]),
         'overlay': f'{{joints: {{{MODEL.joint_names[1]}: {{rotor_inertia: 1.0e-3}}}}}}',
@@ -110,22 +90,49 @@ CASES = {
         'payload.inertia': [0.02, 0.02, 0.02, 0.0, 0.0, 0.0],
         'gravity': [0.0, 0.1, -3.7],
     },
-    'loops': {'loops': ['FL_foot=FR_foot point 9.0 6.0']},
-    'mimic': {'robot_description': MIMICKING, 'mimic': 'independent'},
-    'fixed base': {'base': 'fixed', 'locked_joints': [f'{MODEL.joint_names[0]}=0.1']},
-    'odometry': {
+    'contacts, odometry in other axes': {
+        'contacts': ['FL_foot point 20.0 5.0', 'RR_foot point'],
+        'admissible_basis': True,
+        'mass_matrix': True,
         'frame_prefix': 'dog/',
         'odometry.twist_frame': 'world',
         'odometry.child_frame': MODEL.base_link,
         'odometry.quaternion_tolerance': 0.05,
         'max_skew': 0.02,
     },
-    'interpolated': {'pairing': 'interpolate'},
+    'contacts of a topic, joint states in parts': {
+        'contact_source': 'topic',
+        'joint_states_in_parts': True,
+    },
+    'contacts by forces, interpolated': {
+        'contact_source': 'forces',
+        'contacts': [f'{foot} point' for foot in FEET],
+        'foot_force_topics': [f'{topic} {foot}' for topic, foot in FORCES.items()],
+        'contact_on_force': 30.0,
+        'contact_off_force': 20.0,
+        'pairing': 'interpolate',
+    },
+    'wrenches, measured accelerations': {
+        'wrench_topics': [f'{topic} {foot} {FEET[foot]}' for topic, foot in FORCES.items()],
+        'wrench_timeout': 0.015,
+        'missing_wrench': 'zero',
+        'nu_dot': 'measured',
+        'nu_dot_cutoff': 15.0,
+    },
+    'loops and mimic joints, timer': {
+        'loops': ['FL_foot=FR_foot point 9.0 6.0'],
+        'robot_description': MIMICKING,
+        'mimic': 'independent',
+        'trigger': 'timer',
+        'timer_rate': 200.0,
+    },
+    'fixed base, given accelerations': {
+        'base': 'fixed',
+        'locked_joints': [f'{MODEL.joint_names[0]}=0.1'],
+        'nu_dot': 'zero',
+        'torque_source': 'inverse_dynamics',
+    },
     'transforms': {'base_source': 'tf', 'tf_world_frame': 'map', 'tf_velocity_cutoff': 30.0},
-    'in parts': {'joint_states_in_parts': True},
-    'given accelerations': {'nu_dot': 'zero', 'torque_source': 'inverse_dynamics'},
-    'measured accelerations': {'nu_dot': 'measured', 'nu_dot_cutoff': 15.0},
-    'timer': {'trigger': 'timer', 'timer_rate': 200.0},
 }
 ELSEWHERE = {
     'robot_description_file': 'a place of the same text',

@@ -14,7 +14,7 @@ from geolin_ros.ros.message_types import field_types, input_reader, type_of
 from geolin_ros.stream.inputs.message_layout import Layout
 from geolin_ros.stream.inputs.serialized import VIEWS
 
-MESSAGES = 2000
+MESSAGES = 500
 SPECIAL = (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)
 
 

@@ -11,8 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from support.environment import PROGRAMS as NODES
-from support.kernel_cache import copy_cache
 from support.processes import Program, is_over
 from support.ros_graph import START, Process, left_behind
 
@@ -21,16 +19,6 @@ from geolin_ros import robots
 PATIENT = {'description_timeout': 1000.0}
 MIDDLEWARE = 'RTPS_TRANSPORT_SHM'
 """Of its complaint where another process ends, or begins, at the same port at the same time."""
-
-
-@pytest.mark.parametrize('is_configured', [False, True])
-def test_idle_node__stops(client, is_configured):
-    client.start(autostart=is_configured)
-    if is_configured:
-        client.wait_until_active()  # and waits for a description
-    else:
-        client.wait_for(lambda: client.state() == 'unconfigured')
-    client.process.stop(signal.SIGTERM)
 
 
 def test_node__stays_with_nohup_where_its_terminal_goes_and_ends_without(graph, tmp_path):
@@ -109,19 +97,6 @@ def test_compiling_node__answers_stops_at_once_and_leaves_nothing(client, tmp_pa
     assert max(took) < 1.0
 
 
-def test_node_that_compiles_what_its_robot_alone_takes__says_so_and_stops(
-    client, tmp_path, monkeypatch
-):
-    """The cache holds what every robot takes, but not what selects rows of a fixed base."""
-    cold = copy_cache(tmp_path, 'own_results.linearize_own-*')
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(cold))
-    client.start(robot_description_file=str(robots.path('quadruped')), base='fixed')
-    client.wait_for(lambda: 'compiles kernels for this machine' in client.process.log, START)
-    assert 'kernels are ready' in client.process.log
-    client.process.stop()
-    assert 'serve quadruped' not in client.process.log
-
-
 LONGER = ('linearizer', 9), ('lqr_node', 2), ('state_estimator', 5), ('torque_estimator', 5)
 
 
@@ -159,10 +134,7 @@ def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module
             process.end()
 
 
-PROGRAMS = {
-    **dict.fromkeys(NODES, 0),
-    'geolin': 130,
-}
+PROGRAMS = {'linearizer': 0, 'geolin': 130}
 
 
 @pytest.mark.parametrize('program', PROGRAMS)

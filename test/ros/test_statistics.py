@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+from collections import Counter
+
 import pytest
 
 from geolin_ros.ros import statistics
@@ -40,22 +42,25 @@ def test_warning__is_said_at_once_then_throttled_by_kind(monkeypatch):
     assert said[-1] == 'last'
 
 
-def test_joint_states_before_there_is_a_model__are_no_error():
-    """While kernels compile; the report may come when that is over and nothing is answered yet."""
+@pytest.mark.parametrize(
+    ('received', 'drops', 'level', 'text'),
+    [
+        (0, {}, 'STALE', 'no joint states'),
+        (3, {Cause.LENGTH: 3}, 'ERROR', 'none of 3 joint states could be used'),
+        (2, {Cause.LENGTH: 1}, 'WARN', '1 of 2 joint states dropped'),
+        (3, {Cause.NO_MODEL: 3}, 'WARN', '3 of 3 joint states dropped'),  # kernels compile
+        (2, {Cause.NO_MODEL: 1, Cause.LENGTH: 1}, 'ERROR', 'none of 2 joint states could be used'),
+    ],
+)
+def test_diagnostics__judge_the_time_since_the_last_report(received, drops, level, text):
     messages = pytest.importorskip('diagnostic_msgs.msg')
     time = pytest.importorskip('rclpy.time')
     diagnostics = pytest.importorskip('geolin_ros.ros.diagnostics')
     found = diagnostics.Diagnostics('node', 'robot', 'linearizations', 'odometry')
-    counts = Counts(received=3)
-    counts.drops[Cause.NO_MODEL] = 3
-
-    def status():
-        (one,) = found.report(time.Time(), None, counts, None).status
-        return one.level, one.message
-
-    assert status() == (messages.DiagnosticStatus.WARN, '3 of 3 joint states dropped')
-    counts.received += 2
-    counts.drops[Cause.NO_MODEL] += 1
-    counts.drops[Cause.NOT_FINITE] += 1
-    expected = 'none of 2 joint states could be used'
-    assert status() == (messages.DiagnosticStatus.ERROR, expected)
+    counts = Counts(received=7, answered=6, drops=Counter({Cause.SKEW: 1}))
+    found.report(time.Time(), None, counts, None)
+    counts.received += received
+    counts.answered += received - sum(drops.values())
+    counts.drops.update(drops)
+    (status,) = found.report(time.Time(), None, counts, None).status
+    assert (status.level, status.message) == (getattr(messages.DiagnosticStatus, level), text)

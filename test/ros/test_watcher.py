@@ -2,7 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `geolin view` hears of a running node."""
 
+import re
+import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -11,6 +17,9 @@ from geolin_tools.view.live import PUSH_TIME, Live
 from geolin_tools.view.page import Page
 from geolin_tools.view.watcher import Watcher
 from geometry_msgs.msg import WrenchStamped
+from support.environment import with_checkout
+from support.processes import Program
+from support.ros_graph import START
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.stream.outputs.reading import read_linearization
@@ -67,21 +76,23 @@ def test_newest_linearization__is_what_is_shown(robot, watcher):
     np.testing.assert_array_equal(found[-1].state.data, expected.state.data)
 
 
-def test_latency_and_drops__are_those_of_the_node(robot, watcher):
-    live = live_of(robot, watcher)
-    robot.send(robot.make_joint_state(robot.tick(), position=[float('nan')] * robot.model.n))
-    robot.ask()
+def test_view_of_a_node__serves_its_page(robot, tmp_path):
+    log = tmp_path / 'log.txt'
+    with log.open('w') as out:
+        words = 'view', '--node', robot.node_name, '--port', '0', '--urdf', 'quadruped'
+        topics = (f'--remap={name}:={robot.topic(name)}' for name in ('joint_states', 'odom'))
+        program = [Path(sys.executable).with_name('geolin'), *words, *topics]
+        view = Program(program, stdout=out, stderr=subprocess.STDOUT, env=with_checkout())
 
-    def heard():
-        live.newest()
-        health = live.health()
-        return health is not None and health.dropped and 'latency p50 [us]' in health.values
+    def found():
+        robot.ask()
+        assert view.poll() is None, log.read_text()
+        return re.search(r'http://127\.0\.0\.1:\d+', log.read_text())
 
-    robot.wait_for(heard)
-    health = live.health()
-    assert health.dropped >= 1
-    assert 0.0 < health.latency < 10.0
-    assert int(health.values['joint states']) >= 1
+    with urlopen(robot.wait_for(found, START)[0]) as page:
+        assert b'<html' in page.read().lower()
+    view.send_signal(signal.SIGINT)
+    assert view.wait(60.0) == 0, log.read_text()
 
 
 def test_push__is_said_to_reach_nobody_until_somebody_takes_it(robot, watcher):

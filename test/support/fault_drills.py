@@ -155,47 +155,6 @@ def broken_descriptions(stage):
     return Outcome()
 
 
-@drill('another robot described, and back')
-def other_robot(stage):
-    robot, drops = stage.robot, Counter()
-    robot.describe(robots.path('humanoid').read_text())
-    served = robot.process.log.count('serve humanoid')
-    robot.wait_for(lambda: robot.process.log.count('serve humanoid') > served, 20.0)
-    for _ in range(10):
-        stamp = robot.tick()
-        stage.send(robot.make_joint_state(stamp))
-        drops[Cause.MISSING_JOINT] += 1
-    serve_again(stage)
-    return Outcome(drops)
-
-
-@drill('a hundred descriptions at once')
-def description_flood(stage):
-    robot = stage.robot
-    texts = [robots.path(name).read_text() for name in ('humanoid', 'quadruped')]
-    for k in range(100):
-        robot.describe(texts[k % 2])
-        robot.graph.executor.spin_once(timeout_sec=0.0)
-    serve_again(stage)
-    return Outcome()
-
-
-def serve_again(stage):
-    """Have the quadruped served, after all that was described before.
-
-    A robot of another name comes in between: once it is served nothing older is on its way.
-    """
-    text = robots.path('humanoid').read_text().replace('name="humanoid"', 'name="the_last"', 1)
-    for name, description in (
-        ('the_last', text),
-        ('quadruped', robots.path('quadruped').read_text()),
-    ):
-        stage.is_over()
-        stage.robot.describe(description)
-        while not stage.robot.process.log.rpartition('serve ')[2].startswith(name):
-            stage.rest(0.1)
-
-
 # ---- contents
 
 
@@ -219,17 +178,6 @@ def wrong_lengths(stage):
             drops[cause] += 1
             stage.good()
     return Outcome(drops)
-
-
-@drill('quaternions of norm 0, 2, 1e-300 and 1e300')
-def absurd_quaternions(stage):
-    robot, base_drops = stage.robot, Counter()
-    for turn in ((0, 0, 0, 0), (0, 0, 0, 2), (1e-300, 0, 0, 0), (1e300, 1e300, 0, 0)):
-        for _ in range(5):
-            stage.send(base=robot.make_odometry(robot.tick(), turn=turn))
-            base_drops[Cause.QUATERNION] += 1
-            stage.good()
-    return Outcome(base_drops=base_drops)
 
 
 # ---- requests

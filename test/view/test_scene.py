@@ -3,21 +3,14 @@
 """Where trail, forces, cones, centre of mass and support polygon are drawn: Pinocchio says."""
 
 import asyncio
-import time
 from dataclasses import replace
-from io import BytesIO
-from itertools import pairwise
-from threading import Thread
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from geolin_tools.view.page import Page
 from geolin_tools.view.scene import ARROW, CONE, INSIDE, OUTSIDE
 from geolin_tools.view.standing import Standing
-from PIL import Image
 from scipy.spatial import ConvexHull
-from support.browser import errors
 from support.pinocchio_oracle import PinocchioOracle, pin
 
 from geolin_ros import TreeModel, robots
@@ -28,7 +21,6 @@ BALL = 0.02
 """Radius of a foot of the bundled quadruped [m]."""
 STEPS = np.linspace(0.0, 0.6, 31)
 """How far the base has gone along its x axis [m]."""
-PATIENCE = 240.0
 
 
 @pytest.fixture
@@ -101,31 +93,6 @@ def test_cones__stand_on_the_feet_and_open_by_the_friction(page):
                 close(tangential, np.full(len(rim), friction * CONE))
 
 
-def use(page, label, value=None):
-    """Do what viser does in a thread of its own where somebody uses a part of the panel."""
-    parts = page._server.gui._gui_input_handle_from_uuid.values()
-    (part,) = (one for one in parts if getattr(one, 'label', '') == label)
-    event = SimpleNamespace(target=SimpleNamespace(value=value))
-    for callback in part._impl.update_cb:
-        thread = Thread(target=callback, args=(event,))
-        thread.start()
-        thread.join()
-
-
-def test_wishes__are_fulfilled_between_frames_by_who_draws_them(page):
-    """Else a part of the scene may go while it is drawn, which is an error of viser."""
-    for distance in STEPS:
-        page._scene.show(moved(page._instant, distance))
-    trail, narrow = node(page, '/trail'), np.array(node(page, '/forces/cones').points)
-    use(page, 'clear the trail')
-    use(page, 'friction', 1.2)
-    assert node(page, '/trail') is trail
-    close(node(page, '/forces/cones').points, narrow)
-    page.step()
-    assert '/trail' not in page._server.scene._handle_from_node_name
-    assert np.ptp(node(page, '/forces/cones').points[..., 1]) > np.ptp(narrow[..., 1])
-
-
 def test_centre_of_mass__is_over_the_polygon_of_the_feet_or_red(page):
     instant = page._instant
     centre, feet = told(page, instant.state)
@@ -154,84 +121,6 @@ def test_trail__goes_where_the_base_was(page):
     close(lines[:, 1], np.array(places[1:]))
     page._scene.clear_trail()
     assert '/trail' not in page._server.scene._handle_from_node_name
-
-
-def test_plan__is_lines_from_node_to_node_until_there_is_none(page):
-    base, foot = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 26, 3))
-    page._scene.show(replace(page._instant, paths=(base, foot)))
-    lines = np.asarray(node(page, '/plan').points)
-    close(lines, [*pairwise(base), *pairwise(foot)])
-    page._scene.show(page._instant)
-    assert '/plan' not in page._server.scene._handle_from_node_name
-
-
-def test_pixels__of_arrows_polygon_and_trail_are_where_they_are_projected(page, browser):
-    still = page._instant
-    browser.get(page.url)
-    deadline = time.monotonic() + PATIENCE
-    for step in STEPS:
-        page._scene.show(moved(still, step))
-    there = moved(still, STEPS[-1])
-    _, feet = told(page, there.state)
-    base = still.state.H[:3, 3]
-    hidden = 0.35  # of the trail, within the robot [m]
-    shares = np.linspace(0.3, 0.9, 13)[:, np.newaxis]
-    trail = base + shares * (STEPS[-1] - hidden, 0.0, 0.0)
-    corners = feet[[0, 1, 3, 2]]
-    sides = zip(corners, np.roll(corners, -1, axis=0), strict=True)
-    polygon = np.concatenate([a + shares * (b - a) for a, b in sides])
-    arrows = np.asarray(node(page, '/forces/arrows').points)
-    arrows = np.concatenate([a + shares * (b - a) for a, b in arrows])
-    found = {}
-    while time.monotonic() < deadline:
-        clients = list(page._server.get_clients().values())
-        if not clients:
-            time.sleep(0.2)
-            continue
-        image = picture(browser)
-        found = {
-            'trail': seen(clients[0], image, trail, is_orange),
-            'polygon': seen(clients[0], image, polygon, is_green),
-            'arrows': seen(clients[0], image, arrows, is_green),
-        }
-        if found['trail'] > 0.9 and found['polygon'] > 0.6 and found['arrows'] > 0.4:
-            break
-        time.sleep(0.5)
-    else:
-        raise AssertionError(f'pixels of their colour: {found}')
-    aside = trail + np.array([0.0, 0.0, 0.05])
-    assert seen(clients[0], image, aside, is_orange) == 0.0
-    assert seen(clients[0], image, polygon + np.array([0.0, 0.0, 0.3]), is_green) < 0.3
-    assert errors(browser) == []
-
-
-def picture(browser):
-    return np.array(Image.open(BytesIO(browser.get_screenshot_as_png())).convert('RGB'), int)
-
-
-def seen(client, image, points, is_colour):
-    """Return the share of points (k, 3) that have a pixel of a colour within 2 of their place."""
-    camera = client.camera
-    w, *xyz = camera.wxyz
-    R = pin.Quaternion(w, *xyz).toRotationMatrix()  # x to the right, y down, z ahead
-    x, y, z = R.T @ (points - camera.position).T
-    height, width = image.shape[:2]
-    focal = 0.5 * height / np.tan(0.5 * camera.fov)
-    columns = np.round(0.5 * width + focal * x / z).astype(int)
-    rows = np.round(0.5 * height + focal * y / z).astype(int)
-    hits = [
-        is_colour(image[max(row - 2, 0) : row + 3, max(column - 2, 0) : column + 3]).any()
-        for row, column in zip(rows, columns, strict=True)
-    ]
-    return float(np.mean(hits))
-
-
-def is_orange(pixels):
-    return (pixels[..., 0] - pixels[..., 2] > 70) & (pixels[..., 0] > pixels[..., 1] + 30)
-
-
-def is_green(pixels):
-    return (pixels[..., 1] - pixels[..., 0] > 25) & (pixels[..., 1] > pixels[..., 2] + 10)
 
 
 def test_run__draws_in_the_thread_that_sends(page, monkeypatch):

@@ -152,22 +152,6 @@ def test_description_of_an_mjcf_robot__is_a_urdf_of_the_same_bodies_and_shapes(t
     assert_close(ours.max(axis=0), theirs.max(axis=0), 1e-6)
 
 
-def test_forces_of_the_feet__carry_the_weight(standing):
-    instant = standing.about(standing._start)
-    assert len(instant.forces) == len(instant.supports) == 4
-    total = sum(one.force for one in instant.forces)
-    assert_close(total, (0.0, 0.0, 9.81 * standing.model.total_mass), 1e-6)
-    assert all(one.is_contact and abs(one.point[2]) < 1e-3 for one in instant.forces)
-
-
-def test_lifted_foot__stands_on_nothing_and_the_first_one_stays(standing):
-    state = standing._start.copy()
-    state.s[standing.model.joint_index('RR_calf_joint')] -= 0.5
-    instant = standing.about(state)
-    assert [one.frame for one in instant.supports] == list(FEET[:3])
-    assert len(instant.forces) == 3
-
-
 def test_mode__moves_the_robot_along_its_eigenvector_and_says_what_it_is(standing):
     model, instant = standing.model, standing.about(standing._start)
     report = analyze_modes(model, instant.state, instant.supports)
@@ -217,18 +201,10 @@ def test_page__listens_on_this_machine_alone_and_refuses_a_port_that_is_taken(st
     page = Page(standing, port=0)
     try:
         assert page.url.startswith('http://127.0.0.1:')
+        with urlopen(page.url) as answer:
+            assert answer.status == 200
         port = int(page.url.rpartition(':')[2])
         with pytest.raises(ConfigurationError, match=f'port {port} of 127.0.0.1 is taken'):
             Page(standing, port=port)
-    finally:
-        page.close()
-
-
-def test_page__of_port_0_says_which_port_it_took(standing):
-    page = Page(standing, port=0)
-    try:
-        with urlopen(page.url) as answer:
-            assert int(page.url.rpartition(':')[2]) > 0
-            assert answer.status == 200
     finally:
         page.close()

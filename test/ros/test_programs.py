@@ -1,14 +1,19 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a node's program does with arguments that are not those of ROS."""
+"""Programs of nodes: arguments that are not those of ROS, and what they leave behind."""
 
+import os
+import statistics
 import subprocess
 import sys
+import time
 from xml.etree.ElementTree import fromstring
 
 import pytest
 from support.environment import PROGRAMS, ROOT
-from support.ros_graph import START, Process
+from support.ros_graph import START, Process, left_behind
+
+from geolin_ros import robots
 
 OF_ALL_NODES = {'/clock', '/parameter_events', '/rosout', '~/transition_event'}
 
@@ -61,3 +66,44 @@ def test_node_without_ros__says_what_is_missing(package, fix):
     assert said.stderr.startswith(f'linearizer: package {package} is not installed, expected ')
     assert fix in said.stderr
     assert said.stderr.count('\n') == 1
+
+
+QUADRUPED = {'robot_description_file': str(robots.path('quadruped'))}
+NODES = {
+    'linearizer': QUADRUPED,
+    'lqr_node': {**QUADRUPED, 'supports': ['FL_foot:0.02', 'FR_foot:0.02']},
+}
+LEAVING = 10.0
+"""Deadline [s]; a participant that was never destroyed stays for 20 s."""
+
+
+@pytest.fixture
+def processes(tmp_path):
+    """Nodes that serve a robot, as users start them; what was in /dev/shm before them."""
+    others, started = set(os.listdir('/dev/shm')), {}
+    for module, parameters in NODES.items():
+        folder = tmp_path / module
+        folder.mkdir()
+        place = f'/exits{os.getpid()}'
+        started[f'{place}/{module}'] = Process(folder, parameters, place, module=module)
+    yield started, others
+    for process in started.values():
+        process.end()
+
+
+def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes):
+    processes, others = processes
+    for name, process in processes.items():
+        graph.wait_for(lambda p=process: 'serve quadruped' in p.log, START, process)
+        graph.wait_for(lambda n=name: graph.listed(n), START, process)
+    own = {name: process.shared_memory() for name, process in processes.items()}
+    times = []
+    for name, process in processes.items():
+        assert own[name] - others, 'no shared memory is used: nothing could be left'
+        process.stop()
+        end = time.monotonic()
+        graph.wait_for(lambda n=name: not graph.listed(n), LEAVING)
+        times.append(time.monotonic() - end)
+    assert statistics.median(times) < 1.0
+    used = set.union(*own.values()) - others
+    graph.wait_for(lambda: not left_behind(used), LEAVING)  # the test's own node closes ports too

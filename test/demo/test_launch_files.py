@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 geolin_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""geolin_demos/launch by content; test/installation starts its files."""
+
+import argparse
+import ast
+import importlib.util
+import json
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from geolin_demos.demo import __main__ as demo
+
+from geolin_ros.ros.bringup import NODES
+from geolin_ros.stream.parameters.linearizer import TABLE
+
+ROOT = Path(__file__).parents[2]
+TREES = {
+    name: ast.parse((ROOT / 'geolin_demos' / 'launch' / f'{name}.launch.py').read_text())
+    for name in ('demo', 'standing')
+}
+
+
+def calls(name, function):
+    """Yield the calls of a function in a launch file."""
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == function:
+            yield node
+
+
+def strings(tree):
+    """Return the texts below a node, in order."""
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return [text for text in constants if isinstance(text, str)]
+
+
+def test_launch_files__start_what_exists():
+    modules = {text for tree in TREES.values() for text in strings(tree)}
+    modules = sorted(text for text in modules if text.startswith('geolin_demos.'))
+    robot = 'geolin_demos.balance.robot'
+    assert modules == [robot, 'geolin_demos.demo.consumer', 'geolin_demos.demo.robot']
+    assert all(importlib.util.find_spec(module) for module in modules)
+    scripts = {script.name: script.value for script in entry_points(group='console_scripts')}
+    for script, package in NODES.items():
+        assert scripts[script].partition('.')[0] == package
+
+
+def test_launch_file_of_the_demo__has_its_arguments_and_defaults():
+    declared = {}
+    for call in calls('demo', 'DeclareLaunchArgument'):
+        options = {keyword.arg: keyword.value.value for keyword in call.keywords}
+        assert options['description']
+        declared[call.args[0].value] = options['default_value']
+    defaults = {name: str(value) for name, value in vars(demo.parse([])).items()}
+    del defaults['base']  # launched, it is that of the file
+    assert declared == defaults
+
+
+def test_simulator_of_the_launch_file__is_given_options_that_it_has():
+    pytest.importorskip('mujoco')
+    from geolin_demos.balance.robot import parse
+
+    (call,) = calls('standing', 'ExecuteProcess')
+    options = [text for text in strings(call) if text.startswith('--')]
+    assert sorted(options) == ['--estimated', '--feet', '--output', '--robot']
+    options.remove('--estimated')
+    found = parse([word for option in options for word in (option, 'x')])
+    assert (found.robot, found.feet, found.output) == ('x', 'x', Path('x'))
+
+
+@pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
+def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
+    pytest.importorskip('mujoco')
+    from geolin_control.parameters import LQR_TABLE, supports_of
+    from geolin_demos.balance.robots import FEET, node_parameters, overlay, simulator_of
+
+    options = argparse.Namespace(robot=robot, feet=FEET[robot], effort_limit=None, friction=0.8)
+    simulator, _ = simulator_of(options)
+    values = node_parameters(simulator, robot, tmp_path / 'overlay.json', realtime=False)
+    for program, table in (('linearizer', TABLE), ('lqr_node', LQR_TABLE)):
+        rows = {row.name: row for row in table}
+        for name, value in values[program].items():
+            rows[name].check(value)
+    found = {support.frame: support.kind for support in supports_of(values['lqr_node'])}
+    assert found == {frame: support.kind for frame, support in simulator.feet.items()}
+    assert json.loads(overlay())['joints']['*']['rotor_inertia'] == 0.01
