@@ -12,8 +12,7 @@ import pytest
 
 pytest.importorskip('rosbags')
 from support.bags import START
-from support.fuzz_messages import LATER
-from support.fuzz_nodes import NODES
+from support.fuzz_nodes import LATER, NODES
 
 from geolin_ros.errors import GeolinError
 from geolin_ros.stream.drops import Cause

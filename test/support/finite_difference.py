@@ -20,7 +20,7 @@ def cross(w):
 
 def ad(twist):
     """Return the 6x6 matrix v x of [linear; angular] twists."""
-    V = np.zeros((6, 6))
+    V = np.zeros((6, 6), np.result_type(twist, float))
     V[:3, :3] = V[3:, 3:] = cross(twist[3:])
     V[:3, 3:] = cross(twist[:3])
     return V

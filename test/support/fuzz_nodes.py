@@ -1,9 +1,16 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""All nodes without their graphs, and messages that each has to answer."""
+"""All nodes without their graphs: what each hears as bytes, and messages that it has to answer.
+
+Bytes are serialized messages, one after the other: the number of its input, its length in two
+bytes, its CDR. What is no message at all is left out, as the middleware does.
+"""
 
 import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from geolin_control.feedback_messages import GainsWriter, read_gains
@@ -15,14 +22,16 @@ from geolin_estimation.torque_stream import TorqueSettings, TorqueStream
 from rosbags.typesys import get_types_from_msg
 
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.errors import InputError
+from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.offline.message_types import (
     CONTACT,
     CONTACT_STATES,
+    IMU,
     JOINT_STATE,
     LINEARIZATION,
     ODOMETRY,
+    TRANSFORMS,
     WRENCH,
     empty_message,
     known_types,
@@ -41,11 +50,9 @@ from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.requests import RequestAnswerer
 from geolin_ros.stream.topics import Counts
 from support.bags import START, Messages, Sample
-from support.fuzz_messages import Input, Node
 from support.standing import standing_robot
 from support.taking import take
 
-TRANSFORMS, IMU = 'tf2_msgs/msg/TFMessage', 'sensor_msgs/msg/Imu'
 REFERENCE, GAINS = 'geolin_msgs/msg/ReferenceState', 'geolin_msgs/msg/FeedbackGains'
 COVARIANT_WRENCH = 'geolin_msgs/msg/WrenchWithCovariance'
 REQUEST = 'geolin_msgs/msg/LinearizeRequest'
@@ -54,6 +61,85 @@ known_types().register(get_types_from_msg(SERVICE.read_text().split('---')[0], R
 
 FEET = 'FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'
 PERIOD = 2_000_000
+LATER = START + 3600 * 10**9
+STEP_BACK = 10**10
+"""So far back [ns] a stamp is of a clock that was set, never one that is only late."""
+
+
+class Input(NamedTuple):
+    """Type of a message, and what takes it: returns the numbers of an answer if there is one."""
+
+    kind: str
+    take: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node without its graph.
+
+    Attributes
+    ----------
+    make
+        Returns the inputs, by name, of a new one.
+    good
+        Returns (name, message) from a stamp [ns] on, for every input, with an answer to the last.
+    """
+
+    make: Callable[[], dict[str, Input]]
+    good: Callable[[int], list[tuple[str, Any]]]
+
+    def reads(self, data: bytes) -> bool:
+        """Take what bytes hold, then what is good.
+
+        Returns
+        -------
+        bool
+            Whether each input has taken one of the bytes' messages, and the last was answered.
+        """
+        inputs = self.make()
+        with np.errstate(all='ignore'):
+            taken, answer = _take_all(inputs, _messages(inputs, data))
+        fresh, lively = _take_all(inputs, self.good(LATER))
+        if lively is None:  # what was late is not when clocks are set back
+            fresh, lively = _take_all(inputs, self.good(LATER - STEP_BACK))
+        assert lively is not None, f'of good messages only {fresh} are taken'
+        return taken == set(inputs) and answer is not None
+
+    def seeds(self) -> list[bytes]:
+        """Return what is good, in bytes."""
+        parts, inputs = [], self.make()
+        for name, message in self.good(START):
+            body = bytes(known_types().serialize_cdr(message, inputs[name].kind))
+            number = list(inputs).index(name)
+            parts.append(bytes([number]) + len(body).to_bytes(2, 'little') + body)
+        return [b''.join(parts)]
+
+
+def _messages(inputs, data):
+    names = list(inputs)
+    while len(data) > 3:
+        name, length = names[data[0] % len(names)], int.from_bytes(data[1:3], 'little')
+        body, data = data[3 : 3 + length], data[3 + length :]
+        try:
+            yield name, known_types().deserialize_cdr(body, inputs[name].kind)
+        except Exception:
+            continue
+
+
+def _take_all(inputs, messages):
+    """Return the names of inputs that have taken a message, and the answer to the last one."""
+    taken, answer = set(), None
+    for name, message in messages:
+        try:
+            answer = inputs[name].take(message)
+        except GeolinError:
+            answer = None
+            continue
+        taken.add(name)
+        if answer is not None:
+            assert np.isfinite(answer).all(), f'{name} is answered by NaN or inf'
+    return taken, answer
+
 
 # ---- the robot and its messages
 
@@ -75,174 +161,146 @@ def _sample(stamp):
     return Sample(stamp, posture, np.zeros(model.n))
 
 
+def _odometry(stamp):
+    return 'odom', _make().odometry(_sample(stamp))
+
+
+def _joint_state(stamp, topic='joint_states', **changes):
+    return topic, _make().joint_state(_sample(stamp), **changes)
+
+
+def _contacts(stamp):
+    return 'contact_states', _make().contact_states(stamp, FEET)
+
+
 def _stamped(kind, stamp, frame=''):
     message = empty_message(kind)
     message.header = _make().header(stamp, frame)
     return message
 
 
-def _wrench(stamp, frame, kind=WRENCH):
+def _wrench(topic, stamp, frame, kind=WRENCH):
     message = _stamped(kind, stamp, frame)
     message.wrench.force.z = 30.0
-    return message
+    return topic, message
 
 
 def _imu(stamp):
     message = _stamped(IMU, stamp, 'base')
     message.linear_acceleration.z = 9.81
     message.linear_acceleration_covariance = np.eye(3).ravel()
-    return message
+    return 'imu', message
 
 
-def _contacts(stamp):
-    return _make().contact_states(stamp, FEET)
+def _transform(topic, stamp, frame, child):
+    message = empty_message(TRANSFORMS)
+    stamped = _stamped('geometry_msgs/msg/TransformStamped', stamp, frame)
+    stamped.child_frame_id = child
+    message.transforms = [stamped]
+    return topic, message
 
 
-def _inputs(stream, kinds, **take_of):
-    """Return the inputs of a stream, kinds by topic; some taken by a function of their own."""
+def _inputs(stream, kinds, numbers, **take_of):
+    """Return the inputs of a stream, kinds by topic; some taken by a function of their own.
+
+    ``numbers`` returns those of an answer to a joint state.
+    """
+
+    def on_joint_state(message):
+        answer = take(stream, 'joint_states', message)
+        if answer is None:
+            return None
+        return np.concatenate([np.ravel(part) for part in numbers(answer)])
+
+    take_of['joint_states'] = on_joint_state
     return {
         topic: Input(kind, take_of.get(topic) or functools.partial(take, stream, topic))
-        for topic, kind in kinds.items()
+        for topic, kind in {'joint_states': JOINT_STATE, **kinds}.items()
     }
 
 
-def _numbers(answer):
-    return None if answer is None else np.concatenate([answer.A.ravel(), answer.B.ravel()])
-
-
-# ---- the linearizer
+# ---- the linearizer, with all that can come from topics
 
 
 def _linearizer():
-    """With all that can come from topics beside odometry."""
-    model, _, _ = _robot()
     wrenches = WrenchTopic('body', 'imu', 'body'), WrenchTopic('world', 'FL_calf', 'world')
-    stream = LinearizationStream(
-        model,
-        StreamSettings(
-            torque_source='topic',
-            wrench_topics=wrenches,
-            contacts=ContactSettings(source='topic'),
-        ),
+    settings = StreamSettings(
+        torque_source='topic', wrench_topics=wrenches, contacts=ContactSettings(source='topic')
     )
-    kinds = {
-        'joint_states': JOINT_STATE,
-        'odom': ODOMETRY,
-        'joint_efforts': JOINT_STATE,
-        'contact_states': CONTACT_STATES,
-        **{about.topic: WRENCH for about in wrenches},
-    }
-    return _inputs(stream, kinds, joint_states=lambda m: _numbers(take(stream, 'joint_states', m)))
+    kinds = {'odom': ODOMETRY, 'joint_efforts': JOINT_STATE, 'contact_states': CONTACT_STATES}
+    kinds |= {about.topic: WRENCH for about in wrenches}
+    return _inputs(LinearizationStream(_robot()[0], settings), kinds, lambda L: (L.A, L.B))
 
 
 def _good_for_linearizer(stamp):
-    sample = _sample(stamp)
     return [
-        ('odom', _make().odometry(sample)),
-        ('joint_efforts', _make().joint_state(sample)),
-        ('contact_states', _contacts(stamp)),
-        ('body', _wrench(stamp, 'imu')),
-        ('world', _wrench(stamp, 'world')),
-        ('joint_states', _make().joint_state(sample)),
+        _odometry(stamp),
+        _joint_state(stamp, 'joint_efforts'),
+        _contacts(stamp),
+        _wrench('body', stamp, 'imu'),
+        _wrench('world', stamp, 'world'),
+        _joint_state(stamp),
     ]
 
 
 def _linearizer_of_transforms():
     """With the base from transforms, and contacts as feet feel them."""
-    model, _, _ = _robot()
     contacts = ContactSettings(
         'forces', tuple(map(Contact, FEET)), tuple(FootForce(foot, foot) for foot in FEET)
     )
-    stream = LinearizationStream(model, StreamSettings(base_source='tf', contacts=contacts))
-    kinds = {
-        'joint_states': JOINT_STATE,
-        'tf': TRANSFORMS,
-        'tf_static': TRANSFORMS,
-        'imu': IMU,
-        **dict.fromkeys(FEET, WRENCH),
-    }
-    return _inputs(stream, kinds, joint_states=lambda m: _numbers(take(stream, 'joint_states', m)))
-
-
-def _transform(stamp, frame, child):
-    message = empty_message(TRANSFORMS)
-    stamped = _stamped('geometry_msgs/msg/TransformStamped', stamp, frame)
-    stamped.child_frame_id = child
-    message.transforms = [stamped]
-    return message
+    stream = LinearizationStream(_robot()[0], StreamSettings(base_source='tf', contacts=contacts))
+    kinds = {'tf': TRANSFORMS, 'tf_static': TRANSFORMS, 'imu': IMU, **dict.fromkeys(FEET, WRENCH)}
+    return _inputs(stream, kinds, lambda L: (L.A, L.B))
 
 
 def _good_for_transforms(stamp):
     after = stamp + PERIOD
     return [
-        ('tf_static', _transform(stamp, 'odom', 'floor')),
-        ('tf', _transform(stamp, 'floor', 'base')),
-        ('imu', _imu(after)),
-        ('tf', _transform(after, 'floor', 'base')),
-        *((foot, _wrench(after, foot)) for foot in FEET),
-        ('joint_states', _make().joint_state(_sample(after))),
+        _transform('tf_static', stamp, 'odom', 'floor'),
+        _transform('tf', stamp, 'floor', 'base'),
+        _imu(after),
+        _transform('tf', after, 'floor', 'base'),
+        *(_wrench(foot, after, foot) for foot in FEET),
+        _joint_state(after),
     ]
 
 
-# ---- the torque estimator
+# ---- the estimators
 
 
 def _torque_estimator():
-    model, _, _ = _robot()
-    stream = TorqueStream(
-        model,
-        TorqueSettings(
-            imu_topics=(ImuTopic('imu', 'base'),),
-            wrench_topics=(WrenchTopic('force', 'FL_foot', 'body'),),
-            wrench_messages='with_covariance',
-            joint_effort=1.0,
-        ),
+    settings = TorqueSettings(
+        imu_topics=(ImuTopic('imu', 'base'),),
+        wrench_topics=(WrenchTopic('force', 'FL_foot', 'body'),),
+        wrench_messages='with_covariance',
+        joint_effort=1.0,
     )
-
-    def on_joint_state(message):
-        estimate = take(stream, 'joint_states', message)
-        return None if estimate is None else np.append(estimate.tau, estimate.wrenches)
-
-    kinds = {'joint_states': JOINT_STATE, 'imu': IMU, 'force': COVARIANT_WRENCH}
-    return _inputs(stream, kinds, joint_states=on_joint_state)
+    kinds = {'imu': IMU, 'force': COVARIANT_WRENCH}
+    return _inputs(TorqueStream(_robot()[0], settings), kinds, lambda x: (x.tau, x.wrenches))
 
 
 def _good_for_torque_estimator(stamp):
     found = []
     for now in (stamp, stamp + PERIOD):
-        force = _wrench(now, 'FL_foot', COVARIANT_WRENCH)
+        topic, force = _wrench('force', now, 'FL_foot', COVARIANT_WRENCH)
         force.covariance.rows = force.covariance.cols = 6
         force.covariance.data = np.eye(6).ravel()
-        joints = _make().joint_state(_sample(now))
-        found += [('imu', _imu(now)), ('force', force), ('joint_states', joints)]
+        found += [_imu(now), (topic, force), _joint_state(now)]
     return found
-
-
-# ---- the state estimator
 
 
 def _state_estimator():
     """With contacts by efforts, which takes most of what joint states hold."""
-    model, _, _ = _robot()
     contacts = ContactSettings('efforts', tuple(map(Contact, FEET)))
-    stream = BaseStream(model, BaseSettings(ImuTopic('imu', 'base'), contacts))
-
-    def on_joint_state(message):
-        answer = take(stream, 'joint_states', message)
-        return (
-            None if answer is None else np.concatenate([np.ravel(x) for x in answer.estimate[:-1]])
-        )
-
-    kinds = {'joint_states': JOINT_STATE, 'imu': IMU}
-    return _inputs(stream, kinds, joint_states=on_joint_state)
+    stream = BaseStream(_robot()[0], BaseSettings(ImuTopic('imu', 'base'), contacts))
+    return _inputs(stream, {'imu': IMU}, lambda answer: answer.estimate[:-1])
 
 
 def _good_for_state_estimator(stamp):
-    found = [('imu', _imu(stamp + k * PERIOD)) for k in range(START_SAMPLES)]
+    found = [_imu(stamp + k * PERIOD) for k in range(START_SAMPLES)]
     for k, rates in ((START_SAMPLES, np.zeros(0)), (START_SAMPLES + 1, np.zeros(12))):
         now = stamp + k * PERIOD
-        joints = _make().joint_state(_sample(now), velocity=rates)
-        found += [('imu', _imu(now)), ('joint_states', joints)]
+        found += [_imu(now), _joint_state(now, velocity=rates)]
     return found
 
 
@@ -254,22 +312,13 @@ def _lqr_node():
     stream = FeedbackStream(model, supports, RegulatorSettings(), StreamSettings(), Counts())
     stream.is_active = True
 
-    def on_joint_state(message):
-        command = take(stream, 'joint_states', message)
-        return None if command is None else command.efforts
-
     def on_linearization(message):
         take(stream, 'linearization', message)
         stream.design()
 
-    kinds = {
-        'joint_states': JOINT_STATE,
-        'odom': ODOMETRY,
-        'contact_states': CONTACT_STATES,
-        'reference': REFERENCE,
-        'linearization': LINEARIZATION,
-    }
-    return _inputs(stream, kinds, joint_states=on_joint_state, linearization=on_linearization)
+    kinds = {'odom': ODOMETRY, 'contact_states': CONTACT_STATES}
+    kinds |= {'reference': REFERENCE, 'linearization': LINEARIZATION}
+    return _inputs(stream, kinds, lambda x: (x.efforts,), linearization=on_linearization)
 
 
 def _good_for_lqr_node(stamp):
@@ -278,34 +327,29 @@ def _good_for_lqr_node(stamp):
     reference.joint_names = list(model.joint_names)
     StateWriter(reference.state, model.n).write(posture)
     share_arrays(reference)
-    sample = _sample(stamp)
     return [
-        ('odom', _make().odometry(sample)),
-        ('contact_states', _contacts(stamp)),
+        _odometry(stamp),
+        _contacts(stamp),
         ('reference', reference),
         ('linearization', _linearization(stamp)),
-        ('joint_states', _make().joint_state(sample)),
+        _joint_state(stamp),
     ]
 
 
 @functools.cache
 def _linearization(stamp):
     """What the linearizer says of the robot as it stands."""
-    model, _, _ = _robot()
     settings = StreamSettings(contacts=ContactSettings(source='topic'))
-    stream = LinearizationStream(model, settings)
-    sample = _sample(stamp)
-    take(stream, 'odom', _make().odometry(sample))
-    take(stream, 'contact_states', _contacts(stamp))
+    stream = LinearizationStream(_robot()[0], settings)
+    for topic, message in (_odometry(stamp), _contacts(stamp), _joint_state(stamp)):
+        answer = take(stream, topic, message)
     message = _empty_linearization()
-    writer = LinearizationWriter(message, model, settings, make_contact=_empty_contact)
-    writer.write(take(stream, 'joint_states', _make().joint_state(sample)))
+    LinearizationWriter(message, _robot()[0], settings, make_contact=_empty_contact).write(answer)
     return share_arrays(message)
 
 
 def _empty_linearization():
-    model, _, _ = _robot()
-    return empty_linearization(lambda name: empty_message(f'geolin_msgs/msg/{name}'), model)
+    return empty_linearization(lambda name: empty_message(f'geolin_msgs/msg/{name}'), _robot()[0])
 
 
 def _empty_contact():
@@ -322,9 +366,8 @@ class _Response:
 
 
 def _service():
-    model, _, _ = _robot()
     settings = StreamSettings(service_rate=10_000, service_budget=1e9)  # nobody else waits
-    answerer = RequestAnswerer(model, settings, _empty_linearization, _empty_contact)
+    answerer = RequestAnswerer(_robot()[0], settings, _empty_linearization, _empty_contact)
 
     def linearize(request):
         response = answerer.answer(request, _Response(), START)
@@ -342,7 +385,7 @@ def _good_for_service(stamp):
         StateWriter(request.state, model.n).write(posture)
         share_arrays(request)
     full.joint_names, full.joint_efforts = list(model.joint_names), np.zeros(model.n)
-    full.contacts = _contacts(stamp).contacts
+    full.contacts = _contacts(stamp)[1].contacts
     wrench = empty_message('geolin_msgs/msg/ExternalWrench')
     wrench.link, wrench.kind, wrench.wrench.force.x = 'imu', 1, 5.0
     full.external_wrenches = [wrench]
@@ -356,13 +399,10 @@ def _good_for_service(stamp):
 
 
 def _consumer():
-    def linearization(message):
-        return read_linearization(message).A.shape
-
-    def gains(message):
-        return read_gains(message)[2].shape
-
-    return {'linearization': Input(LINEARIZATION, linearization), 'gains': Input(GAINS, gains)}
+    return {
+        'linearization': Input(LINEARIZATION, lambda m: read_linearization(m).A.shape),
+        'gains': Input(GAINS, lambda m: read_gains(m)[2].shape),
+    }
 
 
 def _good_for_consumer(stamp):
