@@ -27,6 +27,8 @@ from geolin_ros.offline.message_types import (
     known_types,
 )
 from geolin_ros.spatial import se3
+from support import messages as plain
+from support.messages import fill
 
 FOLDER = Path(__file__).resolve().parents[1] / 'bags'
 START = 1_700_000_000_000_000_000
@@ -69,64 +71,33 @@ def flight(model, count, rate=500):
 
 
 class Messages:
-    """Makes the messages of a robot in the types of one ROS."""
+    """Makes the messages of a robot, of the types that bags are read in."""
 
-    def __init__(self, model, store=None):
-        self.store = store or known_types()
-        self._types = self.store.types
-        self._model, self._count = model, 0
+    def __init__(self, model):
+        self._model = model
 
     def make(self, kind, **values):
-        """Return a message of a type of the store."""
-        return self._types[kind](**values)
+        """Return a message of a type."""
+        return known_types().types[kind](**values)
 
     def header(self, stamp, frame_id=''):
         """Return a std_msgs/Header."""
-        sec, nanosec = divmod(stamp, 1_000_000_000)
-        time = self.make('builtin_interfaces/msg/Time', sec=sec, nanosec=nanosec)
-        sequence = {}
-        if 'seq' in [field for field, _ in self.store.fielddefs['std_msgs/msg/Header'][1]]:
-            self._count += 1
-            sequence = {'seq': self._count}
-        return self.make('std_msgs/msg/Header', **sequence, stamp=time, frame_id=frame_id)
+        return fill(empty_message('std_msgs/msg/Header'), plain.header(stamp, frame_id))
 
     def joint_state(self, sample, **changes):
         """Return a sensor_msgs/JointState; changes replace fields."""
-        fields = {
-            'name': list(self._model.joint_names),
-            'position': sample.state.s,
-            'velocity': sample.state.r,
-            'effort': sample.tau,
-        }
-        return self.make(JOINT_STATE, header=self.header(sample.stamp), **(fields | changes))
+        numbers = sample.state.s, sample.state.r, sample.tau
+        message = plain.joint_state(sample.stamp, self._model.joint_names, *numbers)
+        vars(message).update(changes)
+        return fill(empty_message(JOINT_STATE), message)
 
     def odometry(self, sample, child_frame_id=None, quaternion=None):
         """Return a nav_msgs/Odometry about the base link."""
         H, v = sample.state.H, sample.state.v
         turn = se3.quaternion_from_rotation(H[:3, :3]) if quaternion is None else quaternion
-        vector = 'geometry_msgs/msg/Vector3'
-        pose = self.make(
-            'geometry_msgs/msg/Pose',
-            position=self.make('geometry_msgs/msg/Point', **_numbers('xyz', H[:3, 3])),
-            orientation=self.make('geometry_msgs/msg/Quaternion', **_numbers('xyzw', turn)),
-        )
-        twist = self.make(
-            'geometry_msgs/msg/Twist',
-            linear=self.make(vector, **_numbers('xyz', v[:3])),
-            angular=self.make(vector, **_numbers('xyz', v[3:])),
-        )
-        covariance = np.zeros(36)
-        return self.make(
-            ODOMETRY,
-            header=self.header(sample.stamp, 'world'),
-            child_frame_id=child_frame_id or self._model.base_link,
-            pose=self.make(
-                'geometry_msgs/msg/PoseWithCovariance', pose=pose, covariance=covariance
-            ),
-            twist=self.make(
-                'geometry_msgs/msg/TwistWithCovariance', twist=twist, covariance=covariance
-            ),
-        )
+        child = child_frame_id or self._model.base_link
+        message = plain.odometry(sample.stamp, H[:3, 3], turn, v, child, 'world')
+        return fill(empty_message(ODOMETRY), message)
 
     def transforms(self, sample, parent='odom'):
         """Return a tf2_msgs/TFMessage about the base link."""
@@ -134,9 +105,8 @@ class Messages:
         stamped = empty_message('geometry_msgs/msg/TransformStamped')
         stamped.header = self.header(sample.stamp, parent)
         stamped.child_frame_id = self._model.base_link
-        pose = self.odometry(sample).pose.pose
-        place, stamped.transform.rotation = stamped.transform.translation, pose.orientation
-        place.x, place.y, place.z = pose.position.x, pose.position.y, pose.position.z
+        fill(stamped.transform.translation, plain.vector(sample.state.H[:3, 3]))
+        stamped.transform.rotation = self.odometry(sample).pose.pose.orientation
         message.transforms = [stamped]
         return message
 
@@ -144,7 +114,7 @@ class Messages:
         """Return a sensor_msgs/Imu on the base link: its angular velocity."""
         message = empty_message(IMU)
         message.header = self.header(sample.stamp, self._model.base_link)
-        message.angular_velocity = self.odometry(sample).twist.twist.angular
+        fill(message.angular_velocity, plain.vector(sample.state.v[3:]))
         return message
 
     def contact_states(self, stamp, frames):
@@ -195,22 +165,16 @@ def write_bag(path, messages, description='', namespace='', **options):
 def write_ros1_bag(path, model, samples, description):
     """Write samples into a ROS 1 bag and return its path."""
     store = get_typestore(Stores.ROS1_NOETIC)
-    messages = Messages(model, store)
+    text = known_types().types[STRING](data=description)
     with Ros1Writer(path) as bag:
         connections = {
             role: bag.add_connection(f'/{role}', TYPES[role], typestore=store)
             for role in ('robot_description', 'odom', 'joint_states')
         }
-
-        def write(role, stamp, message):
+        entries = [('robot_description', samples[0].stamp, text)]
+        entries += Messages(model).of_samples(samples)
+        for number, (role, stamp, message) in enumerate(entries):
+            if role != 'robot_description':
+                message.header.seq = number
             bag.write(connections[role], stamp, store.serialize_ros1(message, TYPES[role]))
-
-        text = messages.make(STRING, data=description)
-        write('robot_description', samples[0].stamp, text)
-        for entry in messages.of_samples(samples):
-            write(*entry)
     return path
-
-
-def _numbers(names, values):
-    return dict(zip(names, map(float, values), strict=True))

@@ -111,12 +111,14 @@ def linearization_summary():
 
 
 def fill(message, plain):
-    """Copy a plain object into a message of a ROS package and return the message."""
+    """Copy a plain object into a message of rclpy, or of a bag's types, and return the message."""
     for name, value in vars(plain).items():
+        before = getattr(message, name)
         if isinstance(value, SimpleNamespace):
-            fill(getattr(message, name), value)
+            fill(before, value)
         else:
-            setattr(message, name, value.tolist() if isinstance(value, np.ndarray) else value)
+            is_list = isinstance(value, np.ndarray) and not isinstance(before, np.ndarray)
+            setattr(message, name, value.tolist() if is_list else value)
     return message
 
 
