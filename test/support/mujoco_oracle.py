@@ -38,27 +38,39 @@ class MujocoOracle:
         for joint in spec.joints:
             joint.frictionloss = 0.0
         self.mujoco_model = spec.compile()
-        self.data = mujoco.MjData(self.mujoco_model)
         joints = [self.mujoco_model.joint(name) for name in model.joint_names]
-        self.q = np.array([int(joint.qposadr[0]) for joint in joints])
         self.v = np.array([int(joint.dofadr[0]) for joint in joints])
         assert self.mujoco_model.nv == model.m, 'both sides have the same joints'
 
     def forward_dynamics(self, state, tau):
         """Return nu_dot (m,) for joint efforts ``tau`` (n,)."""
-        data, R, w = self.data, state.H[:3, :3], state.v[3:]
-        data.qpos[:3] = state.H[:3, 3]
-        mujoco.mju_mat2Quat(data.qpos[3:7], np.ascontiguousarray(R).ravel())
-        data.qvel[:3], data.qvel[3:6] = R @ state.v[:3], w
-        data.qpos[self.q], data.qvel[self.v] = state.s, state.r
-        data.qfrc_applied[self.v] = tau
-        mujoco.mj_forward(self.mujoco_model, data)
-        linear = R.T @ data.qacc[:3] - np.cross(w, state.v[:3])
-        return np.concatenate((linear, data.qacc[3:6], data.qacc[self.v]))
+        return forward_dynamics(self.mujoco_model, self.model, state, tau)
 
     def mass(self):
         """Return the mass of all links."""
         return float(np.sum(self.mujoco_model.body_mass))
+
+
+def forward_dynamics(theirs, model, state, tau):
+    """Return nu_dot (m,) by MuJoCo's M and h; a joint that follows another does so exactly."""
+    data, tree = mujoco.MjData(theirs), model.tree
+    joints = [theirs.joint(name) for name in model.coordinate_names]
+    R, v, w = state.H[:3, :3], state.v[:3], state.v[3:]
+    T = np.zeros((theirs.nv, model.m))
+    T[:6, :6] = np.eye(6)  # velocity of the origin in world axes, then as ours
+    T[[int(joint.dofadr[0]) for joint in joints], 6 + tree.master] = tree.multiplier
+    data.qpos[:3] = state.H[:3, 3]
+    mujoco.mju_mat2Quat(data.qpos[3:7], np.ascontiguousarray(R).ravel())
+    s = tree.position_multiplier * state.s[tree.position_master] + tree.offset
+    data.qpos[[int(joint.qposadr[0]) for joint in joints]] = s
+    data.qvel[:] = T @ np.concatenate((R @ v, w, state.r))
+    mujoco.mj_forward(theirs, data)
+    M = np.empty((theirs.nv, theirs.nv))
+    mujoco.mj_fullM(theirs, data, M)
+    force = T.T @ (data.qfrc_passive - data.qfrc_bias) + np.concatenate((np.zeros(6), tau))
+    found = np.linalg.solve(T.T @ M @ T, force)
+    found[:3] = R.T @ found[:3] - np.cross(w, v)
+    return found
 
 
 def bodies_only(path):

@@ -39,29 +39,12 @@ BIPED = f"""<mujoco model="stranger"><compiler angle="degree" autolimits="true"/
 def deviation(file, model, state, tau, nu_dot):
     """Return how far an acceleration is from MuJoCo's of the file, over the largest of it.
 
-    Without constraints and actuators; a joint that follows another does so exactly.
+    Without constraints and actuators.
     """
-    import mujoco as mj
+    from support.mujoco_oracle import forward_dynamics, mujoco
 
-    theirs = mj.MjModel.from_xml_path(str(file))
-    theirs.opt.disableflags = (
-        mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_ACTUATION
-    )
-    data, tree = mj.MjData(theirs), model.tree
-    joints = [theirs.joint(name) for name in model.coordinate_names]
-    R, v, w = state.H[:3, :3], state.v[:3], state.v[3:]
-    T = np.zeros((theirs.nv, model.m))
-    T[:6, :6] = np.eye(6)  # velocity of the origin in world axes, then as ours
-    T[[joint.dofadr[0] for joint in joints], 6 + tree.master] = tree.multiplier
-    data.qpos[:3] = state.H[:3, 3]
-    mj.mju_mat2Quat(data.qpos[3:7], np.ascontiguousarray(R).ravel())
-    s = tree.position_multiplier * state.s[tree.position_master] + tree.offset
-    data.qpos[[joint.qposadr[0] for joint in joints]] = s
-    data.qvel[:] = T @ np.concatenate((R @ v, w, state.r))
-    mj.mj_forward(theirs, data)
-    M = np.empty((theirs.nv, theirs.nv))
-    mj.mj_fullM(theirs, data, M)
-    force = T.T @ (data.qfrc_passive - data.qfrc_bias) + np.concatenate((np.zeros(6), tau))
-    expected = np.linalg.solve(T.T @ M @ T, force)
-    expected[:3] = R.T @ expected[:3] - np.cross(w, v)
+    theirs = mujoco.MjModel.from_xml_path(str(file))
+    flags = mujoco.mjtDisableBit
+    theirs.opt.disableflags = flags.mjDSBL_CONSTRAINT | flags.mjDSBL_ACTUATION
+    expected = forward_dynamics(theirs, model, state, tau)
     return np.max(np.abs(nu_dot - expected)) / np.max(np.abs(expected))
