@@ -4,7 +4,6 @@
 
 import dataclasses
 import itertools
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +12,6 @@ from typing import get_args
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from support.close import assert_close
-from support.constrained_reference import TiedReference
 from support.light_robots import standing
 from support.robots import example_robot, read_robot
 from support.states import seen_from
@@ -117,14 +114,13 @@ def test_zoh_of_wrong_a_and_b__is_found() -> None:
 
 
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
-@pytest.mark.parametrize(
-    'form',
-    [Form(reference, 'body', method, 0.002) for method in METHODS for reference in REFERENCES],
-    ids=lambda form: f'{form.method}-{form.reference}',
-)
-def test_joints_of_every_kind__pass(form, base) -> None:
+@pytest.mark.parametrize('method', METHODS)
+def test_joints_of_every_kind_with_friction__pass(method, base) -> None:
     description = every_kind_description(np.random.default_rng(15), damping=0.5)
-    model = TreeModel.from_description(description, base=base)
+    rough = [dataclasses.replace(joint, friction=0.5) for joint in description.joints]
+    description = dataclasses.replace(description, joints=tuple(rough))
+    model = TreeModel.from_description(description, base=base, coulomb_friction=True)
+    form = Form('frozen' if base == 'fixed' else 'moving', 'body', method, 0.002)
     found = Certifier(model, form).check(claim_of(model, form, 16))
     assert not found.failed, found
     assert found.deviation < 1e-9
@@ -142,18 +138,7 @@ def test_certificate__knows_wrenches_and_not_a_number() -> None:
     assert certifier.check(claim).failed
 
 
-def test_certificate__follows_smoothed_friction() -> None:
-    rough = re.sub(r'friction="[^"]*"', 'friction="0.5"', robots.path('quadruped').read_text())
-    model = TreeModel.from_urdf(rough, coulomb_friction=True)
-    assert np.all(model.tree.friction > 0.0)
-    claim = claim_of(model, Form(), 10)
-    claim.state.r[:] *= 1e-3  # inside the smoothed part
-    L = Linearizer(model)(claim.state, claim.tau)
-    claim = claim._replace(A=L.A, B=L.B, nu_dot=L.nu_dot)
-    assert not Certifier(model, Form(), np.random.default_rng(5)).check(claim).failed
-
-
-@pytest.mark.parametrize('name', ['talos_reduced', 'icub', 'panda', 'iris_simple'])
+@pytest.mark.parametrize('name', ['talos_reduced', 'iris_simple'])
 def test_real_robots__pass_however_fast_they_move(name) -> None:
     model = read_robot(example_robot(name))[1]
     certifier = Certifier(model, Form(), np.random.default_rng(8))
@@ -173,7 +158,6 @@ HELD = {
         'quadruped',
         [Contact(f'{leg}_foot', 'point', kp=100.0, kd=20.0) for leg in LEGS],
     ),
-    'soft surface': ('humanoid', [Contact('left_sole', 'surface', kp=100.0, kd=20.0)]),
     'point loop': (
         'quadruped',
         [Contact('FL_foot'), Loop('FR_foot', 'RL_foot', 'point', kp=9.0, kd=3.0)],
@@ -207,8 +191,8 @@ def test_contacts__are_known_and_a_wrong_entry_is_found(held, form: Form) -> Non
     assert certifier.check(claim).failed
 
 
-@pytest.mark.parametrize('joints', [1, 2, 3, 6])
-@pytest.mark.parametrize('mass', [1e-4, 1e-5, 1e-7, 1e-9])
+@pytest.mark.parametrize('joints', [1, 3, 6])
+@pytest.mark.parametrize('mass', [1e-4, 1e-9])
 def test_wrong_entries_beside_light_feet_on_the_ground__are_found(mass, joints) -> None:
     """What a foot weighs does not count where its sole holds it: the limit stays as it is."""
     model = TreeModel.from_description(standing(mass, joints))
@@ -227,36 +211,6 @@ def test_wrong_entries_beside_light_feet_on_the_ground__are_found(mass, joints) 
     found = certifier.check(claim)
     assert found.failed
     assert found.worst == 'v by s'
-
-
-@pytest.mark.parametrize('kp', [0.0, 9.0])
-@pytest.mark.parametrize('mass', [1.0, 1e-6])
-def test_a_robot_that_contacts_hold_altogether__is_checked(mass, kp) -> None:
-    """Nothing but rounding is left of B, and at rest of A and nu_dot."""
-    whole = standing(mass, 6)
-    description = dataclasses.replace(whole, links=whole.links[:1] + whole.links[2:])
-    description = dataclasses.replace(description, joints=whole.joints[1:])
-    model = TreeModel.from_description(description)
-    contacts = [Contact(name, 'surface', kp=kp, kd=kp / 3.0) for name in ('base', 'leg0_5')]
-    claim = claim_of(model, Form(), 1, contacts=contacts)
-    if not kp:
-        claim.state.v[:], claim.state.r[:] = 0.0, 0.0
-        L = Linearizer(model, contacts)(claim.state, claim.tau)
-        claim = claim._replace(A=L.A.copy(), B=L.B.copy(), nu_dot=L.nu_dot.copy())
-    reference = TiedReference(description, model, claim.contacts)
-    A, B, nu_dot, *_, rank, _ = reference.linearization(claim.state, claim.tau)
-    assert rank == model.m
-    assert not B.any()
-    for ours, expected in ((claim.A, A), (claim.B, B), (claim.nu_dot, nu_dot)):
-        assert_close(ours, expected, 1e-8, scale=max(1.0, np.abs(expected).max()))
-    certifier = Certifier(model, Form())
-    found = certifier.check(claim)
-    assert not found.failed, found
-    assert found.limit < 1e-7
-    for wrong in (claim.A[model.m :], claim.B[model.m :], claim.nu_dot):
-        wrong[3] += 1e-5 * max(1.0, np.abs(nu_dot).max())
-        assert certifier.check(claim).failed
-        wrong[3] -= 1e-5 * max(1.0, np.abs(nu_dot).max())
 
 
 def test_redundant_contacts__are_refused_in_words() -> None:

@@ -5,13 +5,13 @@
 import numpy as np
 import pytest
 from support.close import assert_blocks_close, assert_close
-from support.passive_joints import passive_model, with_passive_joints
+from support.passive_joints import with_passive_joints
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.states import seen_from
-from support.trees import every_kind_description, gimbal, random_model
+from support.trees import gimbal, random_model
 
-from geolin_ros import Linearizer, TreeModel, Wrench, mass_matrix
+from geolin_ros import Linearizer, Wrench, mass_matrix
 from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.samples import robot_of
 from geolin_ros.errors import (
@@ -21,7 +21,6 @@ from geolin_ros.errors import (
     SingularInertiaError,
     UnknownNameError,
 )
-from geolin_ros.kernels.plain.batch import differentiate_samples
 
 NAMES = ('A', 'B', 'nu_dot', 'drift')
 
@@ -76,17 +75,6 @@ def test_robot__equals_pinocchio(name):
         assert_close(found.nu_dot[k], nu_dot, tolerance)
         assert_close(found.A[k], A, tolerance)
         assert_close(found.B[k], B, tolerance)
-
-
-@pytest.mark.parametrize('kind', ['mimic joints', 'joints with several axes'])
-def test_model_that_lanes_do_not_carry__goes_one_by_one(kind):
-    rng = np.random.default_rng(5)
-    model = passive_model('floating', mimic=True)
-    if kind != 'mimic joints':
-        model = TreeModel.from_description(every_kind_description(rng))
-    states, tau = operating_points(model, 3, rng)
-    found = Linearizer(model).batch(states, tau).frozen()
-    assert_as_one_by_one(model, states, tau, found, 'frozen')
 
 
 def test_bytes__depend_on_neither_neighbours_nor_chunks_nor_threads():
@@ -181,18 +169,6 @@ def test_wrong_arguments__are_refused():
     with pytest.raises(ConfigurationError, match='size is 0'):
         next(linearizer.stream(states, tau, size=0))
     assert other.n == model.n
-
-
-def test_kernel__is_compiled_once_for_all_its_uses():
-    rng = np.random.default_rng(12)
-    for base in ('floating', 'fixed'):
-        model = random_model(rng, 4, base=base)[1]
-        states, tau = operating_points(model, 2, rng)
-        states.setflags(write=False)
-        Linearizer(model).batch(states, tau.tolist(), wrenches=[Wrench(model.base_link)])
-        batch.mass_matrix_inverse(model, [state_of(model, row) for row in states])
-        batch.inverse_dynamics_derivatives(model, states, np.zeros((2, model.m)))
-    assert len(differentiate_samples.signatures) == 1
 
 
 def access_everything():

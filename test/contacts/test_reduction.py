@@ -1,18 +1,22 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The system that contacts admit: spectra, transfer functions, flows, and feedback on it."""
+"""The system that contacts admit: spectra and feedback at rest, bases and flows in motion."""
 
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.optimize
+from numpy.random import default_rng
 from support.close import assert_close
+from support.constrained_reference import ConstrainedReference
+from support.finite_difference import derivative
+from support.pinocchio_oracle import PinocchioOracle
+from support.robots import read_robot
 
 from geolin_ros import Linearizer, TreeModel, Wrench, bias_force, mass_matrix, robots
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.contacts import Contact, anchored
-from geolin_ros.linearization.reduction import reduce
+from geolin_ros.linearization.contacts import Contact
+from geolin_ros.linearization.reduction import reduce, reduce_step
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 
@@ -82,31 +86,6 @@ def test_spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil(model
     assert distance_between(own, pencil[0, finite] / pencil[1, finite]) < 1e-8 * np.abs(own).max()
 
 
-def test_spectrum__gains_add_their_roots_and_change_nothing_else(model):
-    state, tau = standing(model)
-    plain = reduce(Linearizer(model, [Contact(f) for f in FEET])(state, tau))
-    kp, kd = 49.0, 14.5
-    held = anchored(model, state, [Contact(f, 'point', kp=kp, kd=kd) for f in FEET])
-    C = Linearizer(model, held)(state, tau)
-    R = reduce(C)
-    own = np.linalg.eigvals(plain.A)
-    assert distance_between(np.linalg.eigvals(R.A), own) < 1e-9 * np.abs(own).max()
-    roots = np.roots((1.0, kd, kp))
-    assert distance_between(np.linalg.eigvals(C.A), np.concatenate((own, *12 * [roots]))) < 1e-8
-
-
-def test_transfer_function__is_that_of_the_full_system(model):
-    state, tau = standing(model)
-    C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
-    R = reduce(C)
-    for s in (0.3 + 2.0j, 10.0, -1.0 + 30.0j):
-        ours = R.P @ np.linalg.solve(s * np.eye(12) - R.A, R.B)
-        full = np.linalg.solve(s * np.eye(2 * model.m) - C.A, C.B)
-        assert_close(
-            np.abs(ours - full), np.zeros_like(full, dtype=float), 1e-9, scale=np.abs(full).max()
-        )
-
-
 def test_lqr_gain__acts_on_the_full_system_as_on_the_reduced_one(model):
     state, tau = standing(model)
     C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
@@ -133,21 +112,101 @@ def test_discretize__is_the_exponential(model):
         R.discretize(0)
 
 
-def test_contact_forces__through_the_constraint_or_fixed_in_the_world_are_the_same(model):
-    state, tau = standing(model)
-    C = Linearizer(model, [Contact(f) for f in FEET])(state, tau)
-    R, m, at = reduce(C), model.m, Kinematics(model, state)
+class Moving:
+    """The quadruped on four feet, base and legs in motion, random efforts."""
 
-    def stiffness(wrenches):
-        """Return the block (velocities, positions) of N'M zdd = -N'D z + N'S du."""
-        free = Linearizer(model)(state, tau, wrenches=wrenches)
-        return R.W @ free.A[m:, :m] @ R.N
+    def __init__(self):
+        path = robots.path('quadruped')
+        _, self.model = read_robot(path)
+        model, rng = self.model, default_rng(11)
+        contacts = [Contact(foot) for foot in FEET]
+        self.linearizer = Linearizer(model, contacts)
+        self.reference = ConstrainedReference(PinocchioOracle.read_urdf(path, model), contacts)
+        self.tau = 5.0 * rng.normal(size=model.n)
+        state = model.random_state(rng)
+        state.s[:] = np.tile((0.1, 0.7, -1.4), 4) + 0.2 * rng.normal(size=model.n)
+        nu = reduce(self.linearizer(state, self.tau)).N @ rng.normal(size=6)
+        state.v[:], state.r[:] = nu[:6], nu[6:]
+        self.state = state
 
-    forces = C.wrenches.reshape(4, 3)
-    in_world = [
-        Wrench(foot, at.pose(foot)[:3, :3] @ force, kind='world_oriented')
-        for foot, force in zip(FEET, forces, strict=True)
-    ]
-    assert_close(stiffness(in_world), R.A[6:, :6], 1e-10)
-    left_out = stiffness([])
-    assert np.abs(left_out - R.A[6:, :6]).max() > 0.2 * np.abs(R.A[6:, :6]).max()
+    def at(self, time):
+        """Return the state later on, by Pinocchio's accelerations."""
+        return self.reference.flow(self.state, self.tau, time, 8) if time else self.state
+
+
+@pytest.fixture(scope='module')
+def moving():
+    return Moving()
+
+
+def test_basis__spans_what_position_and_velocity_admit(moving):
+    C = moving.linearizer(moving.state, moving.tau)
+    R, m = reduce(C), moving.model.m
+    assert R.P.shape == (2 * m, 12)
+    assert_close(R.P.T @ R.P, np.eye(12), 1e-12)
+    assert_close(R.L @ R.P, np.eye(12), 1e-11)
+    # J nu of the displaced state, by Pinocchio, stays 0 to first order; positions move along J
+    J, _ = moving.reference.rows(moving.state)
+    assert_close(J @ R.P[:m], np.zeros((12, 12)), 1e-11, scale=1.0)
+    for z in R.P.T:
+
+        def velocity(t, z=z):
+            at = moving.state.retract(t * z)
+            return moving.reference.rows(at)[0] @ np.concatenate((at.v, at.r))
+
+        assert_close(derivative(velocity, step=1e-3), np.zeros(12), 1e-8, scale=1.0)
+    off_diagonal = np.abs(R.P[m:, :6]).max()
+    assert off_diagonal > 1e-2, 'blkdiag(N, N) would not do'
+    weighed = R.P.T @ np.kron(np.eye(2), C.geometry.M)
+    assert_close(weighed @ R.P @ R.L, weighed, 1e-10)  # L leaves what is orthogonal by M
+    y = default_rng(13).normal(size=12)
+
+    def forces(t):
+        return moving.reference.forward_dynamics(moving.state.retract(t * R.lift(y)), moving.tau)[
+            1
+        ]
+
+    assert_close(R.wrench_by_state @ y, derivative(forces, step=2e-3), 1e-7)
+
+
+def test_steps__are_the_derivative_of_the_constrained_flow(moving):
+    dt, steps, state, previous = 0.001, 5, moving.state, None
+    Phi, Gamma = np.eye(12), np.zeros((12, moving.model.n))
+    for _ in range(steps):
+        step = reduce_step(moving.linearizer, state, moving.tau, dt, 'rkmk4', previous=previous)
+        if previous is None:
+            start = step.start
+        Phi, Gamma = step.Phi @ Phi, step.Phi @ Gamma + step.Gamma
+        state, previous = step.full.next_state, step.start
+    end = step.end
+
+    def flow(z, du):
+        at = moving.state.retract(z)
+        return moving.reference.flow(at, moving.tau + du, dt * steps, 10)
+
+    arrived = flow(np.zeros(36), np.zeros(12))
+    assert_close(state.data, arrived.data, 1e-8)
+    rng = default_rng(12)
+    for y, du in zip(rng.normal(size=(3, 12)), rng.normal(size=(3, 12)), strict=True):
+        z = derivative(
+            lambda t, y=y, du=du: arrived.difference(flow(t * start.lift(y), t * du)), step=2e-3
+        )
+        assert_close(end.P.T @ z, Phi @ y + Gamma @ du, 1e-7)
+        assert_close(end.lift(end.P.T @ z), z, 1e-7)  # stays admissible
+
+
+def test_bases__move_little_in_little_time_and_start_afresh_after_a_switch(moving):
+    first = reduce(moving.linearizer(moving.state, moving.tau).copy())
+    for time in (1e-4, 1e-6):
+        later = reduce(moving.linearizer(moving.at(time), moving.tau).copy(), first)
+        assert np.abs(later.P - first.P).max() < 100.0 * time
+        assert np.abs(later.N - first.N).max() < 100.0 * time
+    moving.linearizer.activate(FEET[1:])
+    three = reduce(moving.linearizer(moving.state, moving.tau).copy(), first)
+    moving.linearizer.activate(FEET)
+    assert three.P.shape == (36, 18)
+
+
+def test_frozen_reference__is_refused_while_the_state_moves(moving):
+    with pytest.raises(ConfigurationError, match="expected 'moving'"):
+        reduce(moving.linearizer(moving.state, moving.tau).frozen())

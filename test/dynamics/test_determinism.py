@@ -69,13 +69,9 @@ def digest(threads=1):
         readings = np.zeros(solver.system.rows - solver.system.equations)
         readings[-model.n :] = tau[0]
         note(*solver.solve(states[0], readings))
-        everything = [
-            *sensors.base_sensors(model, 'tau'),
-            *sensors.all_external_wrenches(model, but=(link,)),
-            *(sensors.joint_acceleration(joint, 0.5) for joint in model.joint_names),
-            sensors.external_wrench(model, link, deviation=2.0),
-        ]
-        estimator = Estimator(model, everything)
+        known = *sensors.base_sensors(model, 'tau'), *sensors.all_external_wrenches(model)
+        noisy = [sensors.joint_acceleration(joint, 0.5) for joint in model.joint_names]
+        estimator = Estimator(model, [*known, *noisy])
         readings = rng.normal(size=estimator.system.rows - estimator.system.equations)
         estimate = estimator.estimate(states[0], readings)
         note(*estimate.variables, np.array(estimate.chi_squared))

@@ -3,7 +3,6 @@
 """The tables of [Kim 2012] beside the engine, and what is misprinted in them."""
 
 import copy
-import dataclasses
 import inspect
 import sys
 
@@ -12,15 +11,13 @@ import pytest
 from numpy.random import default_rng
 from support.close import assert_close, assert_wrong
 from support.dense_reference import DenseReference
-from support.finite_difference import cross, derivative, exp, hat
+from support.finite_difference import derivative, exp, hat
 from support.kim_tables import SWAP, KimProblem
 from support.trees import TILTED_GRAVITY, every_kind_description
 
 from geolin_papers import kim_2012
-from geolin_papers.kim_2012.lie_group import Ad, ad, inverse
+from geolin_papers.kim_2012.lie_group import Ad, ad
 from geolin_ros import (
-    Description,
-    Link,
     TreeModel,
     Variation,
     Wrench,
@@ -33,7 +30,6 @@ from geolin_ros import (
     mass_matrix,
 )
 from geolin_ros.dynamics.variation import inertia_of_parameters
-from geolin_ros.model.numbering import moved_inertia
 
 
 class Motion:
@@ -208,29 +204,6 @@ def test_table_6__with_ad_of_t__gives_a_wrong_result(flight):
     assert_wrong(wrong, right, 0.0564)
 
 
-@pytest.mark.shows('Kim 2012: Lemma 3')
-def test_lemma_3_and_corollary_1__are_the_derivatives_of_the_adjoint():
-    """Eqs. (81)-(87), (89), of a pose that p moves and a twist that it moves as well."""
-    rng = default_rng(3)
-    T, h, xi, dxi = exp(rng.normal(size=6)), *rng.normal(size=(3, 6))
-
-    def moved(p):
-        return T @ exp(p * SWAP @ h)
-
-    dT = derivative(moved)
-    dh = inverse(T) @ dT  # (89), an element of se(3)
-    assert_close(dh, hat(SWAP @ h), 1e-10)
-    right = dT @ inverse(T)
-    spatial = np.array(
-        [right[2, 1], right[0, 2], right[1, 0], right[0, 3], right[1, 3], right[2, 3]]
-    )
-    assert_close(derivative(lambda p: Ad(moved(p))), ad(spatial) @ Ad(T), 1e-10)  # (81)
-    carried = derivative(lambda p: Ad(moved(p)) @ (xi + p * dxi))
-    assert_close(carried, ad(spatial) @ Ad(T) @ xi + Ad(T) @ dxi, 1e-10)  # (82)-(86)
-    by_inverse = derivative(lambda p: Ad(inverse(moved(p))))
-    assert_close(by_inverse, -ad(h) @ Ad(inverse(T)), 1e-10)  # (87)
-
-
 @pytest.mark.shows('Kim 2012: Lemma 3', 'Kim 2012: K1')
 def test_equation_88__holds_for_the_inverse_only():
     """K1: printed d Ad*_T = -Ad*_T ad*_dh; that is the derivative of Ad*_(T^-1)."""
@@ -245,17 +218,6 @@ def test_equation_88__holds_for_the_inverse_only():
     assert_close(-Ad(np.linalg.inv(T)).T @ ad(h).T, by_inverse, 1e-10)
     assert_close(ad(h).T @ Ad(T).T, by_itself, 1e-10)
     assert_wrong(-Ad(T).T @ ad(h).T, by_itself, 1.88)
-
-
-@pytest.mark.shows('Kim 2012: K4')
-def test_equation_34__needs_the_lower_left_block(flight):
-    """K4: M_uv in place of M_vu does not even have its shape, or couples other coordinates."""
-    n_half = flight.model.m // 2
-    M = mass_matrix(flight.model, flight.state)[: 2 * n_half, : 2 * n_half]
-    u, v = slice(0, n_half), slice(n_half, 2 * n_half)
-    qdd_u = flight.nu_dot[u]
-    right = np.linalg.solve(M[v, v], -M[v, u] @ qdd_u)
-    assert_wrong(np.linalg.solve(M[v, v], -M[u, v] @ qdd_u), right, 3.96)
 
 
 @pytest.mark.shows('Kim 2012: K4')
@@ -309,28 +271,6 @@ def test_footnote_6__gravity_acts_upwards_on_the_ground(flight):
     assert_wrong(wrong, right, 2.49)
 
 
-@pytest.mark.shows('Kim 2012: K7')
-def test_section_42__the_prescribed_accelerations_are_given(flight):
-    """K7: printed given for Table 7 are derivatives of q_ddot_v; those of q_ddot_u count."""
-    swapped = Variation(
-        **{**vars(flight.variation), 'acceleration': flight.variation.acceleration * flight.free}
-    )
-    without = Variation(**{**vars(flight.variation), 'acceleration': None})
-    right = d_hybrid(flight, flight.variation)[0]
-    assert np.array_equal(d_hybrid(flight, swapped)[0], d_hybrid(flight, without)[0])
-    assert_wrong(d_hybrid(flight, swapped)[0], right, 0.104)
-
-
-@pytest.mark.shows('Kim 2012: K7')
-def test_section_42__table_6_needs_the_motion_of_the_state(flight):
-    """K7: given for Table 6 is printed dtau/dp alone."""
-    alone = Variation(efforts=flight.variation.efforts)
-    arguments = (flight.model, flight.state, flight.tau)
-    wrong = forward_dynamics_variation(*arguments, alone, flight.wrenches)
-    right = forward_dynamics_variation(*arguments, flight.variation, flight.wrenches)
-    assert_wrong(wrong, right, 0.75)
-
-
 @pytest.mark.shows('Kim 2012: Corollary 2', 'Kim 2012: K8')
 def test_corollary_2__needs_the_chain_rule(flight):
     """K8: dh = S dq/dp for any p; Corollary 2 has only p = q_i^k, and zero for any other p."""
@@ -353,151 +293,3 @@ def test_footnote_7__full_rank_of_a_is_not_enough():
     residual = np.array([1.0, 0.0])
     best = np.linalg.lstsq(passive.T, residual, rcond=None)[0]
     assert np.linalg.norm(passive.T @ best - residual) > 0.5
-
-
-@pytest.mark.shows('Kim 2012: K11')
-def test_section_32__a_response_a_constraint_is_enough(flight):
-    """K11: the (m + 1)-th call of the reduced algorithm repeats a sum of the first m."""
-    model = flight.model.with_gravity((0.0, 0.0, 0.0))
-    state = model.state(flight.state.H, flight.state.s, np.zeros(6), np.zeros(model.n))
-    rng = default_rng(5)
-    A, lam = rng.normal(size=(3, model.n)), rng.normal(size=3)
-    columns = np.array([forward_dynamics(model, state, row) for row in A]).T
-    assert_close(columns @ lam, forward_dynamics(model, state, A.T @ lam), 1e-11)
-
-
-@pytest.mark.shows('Kim 2012: K13')
-def test_equation_92__lacks_gravity_and_placement(flight):
-    """K13: both move the result; a wrench fixed in the world moves with q as well."""
-    arguments = (flight.model, flight.state, flight.nu_dot)
-    for lacking in ('gravity', 'placements'):
-        alone = Variation(**{lacking: getattr(flight.variation, lacking)})
-        assert np.abs(inverse_dynamics_variation(*arguments, alone)).max() > 0.1
-    by_q = Variation(positions=flight.variation.positions)
-    world = [dataclasses.replace(wrench, kind='world') for wrench in flight.wrenches]
-    without = inverse_dynamics_variation(*arguments, by_q)
-    held = inverse_dynamics_variation(
-        *arguments, by_q, flight.wrenches
-    )  # in the body: tau moves, F not
-    assert_wrong(held, without, 0.054)
-    assert_wrong(inverse_dynamics_variation(*arguments, by_q, world), held, 0.057)
-
-
-# one rigid body, whose frame {B} is moved to {A}
-
-
-class RigidBody:
-    """Particles that move together; everything of sections 1.3 to 1.5 from these alone."""
-
-    def __init__(self, rng):
-        self.masses, self.places = rng.uniform(0.1, 1.0, 40), rng.normal(size=(40, 3))
-        self.pose, self.moved = exp(rng.normal(size=6)), exp(rng.normal(size=6))
-        self.twist, self.rate = rng.normal(size=(2, 6))  # [linear; angular], of {B} in {B}
-        self.velocity, self.acceleration = SWAP @ self.twist, SWAP @ self.rate
-
-    def at(self, t):
-        """Return the pose of {B} at time t: its twist starts as it is and changes at its rate."""
-        # T' = T xi, xi(t) = twist + t rate: Magnus series, exact to fourth order in t
-        mean = t * self.twist + 0.5 * t**2 * self.rate
-        turned = np.block([[cross(self.twist[3:]), cross(self.twist[:3])],
-                           [np.zeros((3, 3)), cross(self.twist[3:])]])  # fmt: skip
-        return self.pose @ exp(mean + t**3 / 12.0 * turned @ self.rate)
-
-    def momentum_in_world(self, t):
-        """Return [moment about the world's origin; force] of all m dr/dt."""
-
-        def places(time):
-            T = self.at(time)
-            return self.places @ T[:3, :3].T + T[:3, 3]
-
-        r, v = places(t), derivative(lambda dt: places(t + dt), step=1e-2)
-        linear = self.masses[:, np.newaxis] * v
-        return np.concatenate((np.cross(r, linear).sum(axis=0), linear.sum(axis=0)))
-
-    def inertia(self, places):
-        """Return Eq. (20) by its integrals."""
-        parts = [
-            m * np.block([[cross(r).T @ cross(r), cross(r)], [cross(r).T, np.eye(3)]])
-            for m, r in zip(self.masses, places, strict=True)
-        ]
-        return sum(parts)
-
-    def seen_from_a(self):
-        """Return the places of the particles in {A}, whose pose in {B} is ``moved``."""
-        return (self.places - self.moved[:3, 3]) @ self.moved[:3, :3]
-
-
-@pytest.fixture(scope='module')
-def rigid():
-    return RigidBody(default_rng(61))
-
-
-@pytest.mark.shows('Kim 2012: Eqs. (14)-(20)')
-def test_kinetic_energy__of_all_particles_is_equations_14_to_20(rigid):
-    w, v = rigid.velocity[:3], rigid.velocity[3:]
-    speeds = v + np.cross(w, rigid.places)
-    energy = 0.5 * (rigid.masses * (speeds**2).sum(axis=1)).sum()
-    inertia = rigid.inertia(rigid.places)
-    assert_close(energy, 0.5 * rigid.velocity @ inertia @ rigid.velocity, 1e-13)
-    link = link_of(rigid)
-    assert_close(SWAP @ link.inertia @ SWAP, inertia, 1e-14)
-
-
-def link_of(rigid):
-    """Return the package's link of the same mass, centre and inertia about it: Eq. (22)."""
-    mass = rigid.masses.sum()
-    centre = rigid.masses @ rigid.places / mass
-    about = [cross(r - centre).T @ cross(r - centre) for r in rigid.places]
-    return Link.from_mass('b', mass, centre, np.tensordot(rigid.masses, about, axes=1))
-
-
-@pytest.mark.shows('Kim 2012: Eqs. (21)')
-def test_inertia_and_momentum__of_a_moved_frame_are_equations_21_to_24(rigid):
-    T_ba = rigid.moved  # pose of {A} in {B}
-    I_b, I_a = rigid.inertia(rigid.places), rigid.inertia(rigid.seen_from_a())
-    assert_close(Ad(T_ba).T @ I_b @ Ad(T_ba), I_a, 1e-13)  # (21), a and b exchanged
-    assert_close(SWAP @ moved_inertia(SWAP @ I_a @ SWAP, T_ba) @ SWAP, I_b, 1e-13)
-    V_a = Ad(inverse(T_ba)) @ rigid.velocity  # (11)
-    L_b = I_b @ rigid.velocity  # (23)
-    assert_close(Ad(T_ba).T @ L_b, I_a @ V_a, 1e-13)  # (24)
-    world = Ad(inverse(rigid.pose)).T @ L_b
-    assert_close(world, rigid.momentum_in_world(0.0), 1e-10)
-
-
-@pytest.mark.shows('Kim 2012: Lemmas 1 and 2')
-def test_rates__of_twists_and_wrenches_in_a_moving_frame_are_equations_25_to_29(rigid):
-    rng = default_rng(62)
-    X, X_dot, Y, Y_dot = rng.normal(size=(4, 6))
-    ad_V = ad(rigid.velocity)
-    T = rigid.pose
-    vector = derivative(lambda t: rigid.at(t)[:3, :3] @ (X[:3] + t * X_dot[:3]))
-    expected = T[:3, :3] @ (X_dot[:3] + np.cross(rigid.velocity[:3], X[:3]))
-    assert_close(vector, expected, 1e-9)  # (25)
-    twist = derivative(lambda t: Ad(rigid.at(t)) @ (X + t * X_dot))
-    assert_close(Ad(inverse(T)) @ twist, X_dot + ad_V @ X, 1e-9)  # (26)
-    wrench = derivative(lambda t: Ad(inverse(rigid.at(t))).T @ (Y + t * Y_dot))
-    assert_close(Ad(T).T @ wrench, Y_dot - ad_V.T @ Y, 1e-9)  # (28)
-
-
-@pytest.mark.shows('Kim 2012: Eqs. (30)')
-def test_equations_30_and_31__hold_in_every_frame_of_the_body(rigid):
-    """Section 1.5: F is the rate of momentum in the world, and keeps its form in {A}."""
-    I_b, V_b = rigid.inertia(rigid.places), rigid.velocity
-    F_b = I_b @ rigid.acceleration - ad(V_b).T @ I_b @ V_b  # (31)
-    by_particles = derivative(rigid.momentum_in_world, step=1e-2)
-    assert_close(Ad(rigid.pose).T @ by_particles, F_b, 1e-7)  # (30)
-    X = Ad(inverse(rigid.moved))
-    I_a, V_a, V_dot_a = rigid.inertia(rigid.seen_from_a()), X @ V_b, X @ rigid.acceleration
-    F_a = I_a @ V_dot_a - ad(V_a).T @ I_a @ V_a
-    assert_close(F_a, Ad(rigid.moved).T @ F_b, 1e-12)  # (13)
-    # the engine's single body, with its frame in {B} and with it in {A}
-    for V, V_dot, T, F, place in (
-        (V_b, rigid.acceleration, rigid.pose, F_b, np.eye(4)),
-        (V_a, V_dot_a, rigid.pose @ rigid.moved, F_a, rigid.moved),
-    ):
-        link = link_of(rigid)
-        inertia = moved_inertia(link.inertia, np.linalg.inv(place))
-        alone = Description('body', (dataclasses.replace(link, inertia=inertia),), ())
-        model = TreeModel.from_description(alone, gravity=(0.0, 0.0, 0.0))
-        state = model.state(T, np.zeros(0), SWAP @ V, np.zeros(0))
-        assert_close(SWAP @ inverse_dynamics(model, state, SWAP @ V_dot), F, 1e-12)

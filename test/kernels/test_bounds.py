@@ -9,12 +9,11 @@ from pathlib import Path
 
 TEST = Path(__file__).resolve().parents[1]
 MODULES = (
-    'kernels/test_contact_linearization',
-    'kernels/test_fast_linearization',
+    'kernels/test_engine',
     'batch/test_batch_linearization',
     'contacts/test_complete_qr',
     'control/test_stein',
-    'dynamics/test_packed_dynamics',
+    'dynamics/test_dynamics',
     'test_discretization',
 )
 USE = """

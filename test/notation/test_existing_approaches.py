@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """[Bos 2022, Table 1]: each approach, computed its own way, gives the A that Pinocchio gives."""
 
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.close import assert_close
+from support.finite_difference import derivative, derivative_by_vector
+from support.pinocchio_oracle import PinocchioOracle
 
+from examples import compare_representations as comparison
 from examples import existing_approaches as example
+from geolin_ros import robots
 
 DOCUMENT = Path(__file__).parents[2] / 'docs' / 'algorithms.md'
 CASADI = pytest.mark.skipif(
@@ -28,22 +31,6 @@ PARTS = {  # row of the table: what is singular at pitch 90, how far A may be of
     'Pinocchio, Euler angles as six joints': (True, 1e-12),
     'its tables, NumPy': (False, 1e-12),
     'geolin_ros': (False, 1e-12),
-}
-PRINTED = {  # ticks of the paper's Table 1: SF, MB, RF, ED
-    'Geometric linearization': ('yes', 'no', 'no', 'yes'),
-    'Sensitivity on Lie groups': ('yes', 'yes', 'no', 'yes'),
-    'Recursive algorithms': ('yes', 'no', 'yes', 'yes'),
-    'Finite differences': ('yes', 'yes', 'no', 'no'),
-    'Lagrangian derivation': ('no', 'yes', 'no', 'yes'),
-    'Automatic differentiation': ('no', 'yes', 'yes', 'yes'),
-    'Analytical derivation': ('no', 'yes', 'yes', 'yes'),
-    'This manuscript': ('yes', 'yes', 'yes', 'yes'),
-}
-OTHERWISE = {  # where ours differ, as the document explains
-    ('any Lie group, differences of order 6', 'MB', 'yes'),
-    ('forward dynamics alone', 'MB', 'yes'),
-    ('forward dynamics alone', 'ED', '-'),
-    ('of RNEA by CasADi, quaternion', 'SF', 'yes'),
 }
 
 
@@ -90,32 +77,63 @@ def test_table__of_the_document_has_these_rows_and_answers(robot):
     for row in rows:
         answers = ' | '.join(row.split(' | ')[:6])
         assert f'\n{answers} | ' in written, answers
-    differ = set()
-    for row, here, *ours in (row.strip('| ').split(' | ')[:6] for row in rows):
-        answers = zip(('SF', 'MB', 'RF', 'ED'), ours, PRINTED[row], strict=True)
-        differ |= {(here, name, our) for name, our, printed in answers if our != printed}
-    assert differ == OTHERWISE
 
 
-def test_recursive_algorithm__alone_has_no_derivative(robot, approaches):
-    alone = approaches['forward dynamics alone']
-    found = alone.linearize(robot.state(40.0))
-    assert found.shape == (robot.model.m,)
-    judged = example.judge(robot, alone, 1e-3)
-    assert np.isnan(judged.error)
-    assert judged.seconds > 0.0
+ROOT = Path(__file__).parents[2]
 
 
-def test_example__without_casadi_says_what_is_missing(robot, monkeypatch, capsys):
-    monkeypatch.setattr(example, 'find_spec', lambda name: None)
-    monkeypatch.setattr(example, 'Somersault', lambda: robot)
-    example.main(['--seconds', '0.001'])
-    printed = capsys.readouterr().out
-    assert 'CasADi' not in printed
-    assert re.search('not here: Lagrangian .* pip install casadi', printed)
+@pytest.fixture(scope='module')
+def somersault():
+    return comparison.Somersault()
 
 
-def test_example__refuses_no_time(capsys):
-    with pytest.raises(SystemExit):
-        example.main(['--seconds', '0'])
-    assert '--seconds is 0.0, expected more than 0' in capsys.readouterr().err
+@pytest.fixture(scope='module')
+def oracle(somersault):
+    return PinocchioOracle.read_urdf(robots.path('quadruped'), somersault.model)
+
+
+@pytest.mark.parametrize('kind', ['EulerAngles', 'Quaternion'])
+@pytest.mark.parametrize('degrees', [40.0, 130.0])
+def test_chart__is_the_derivative_of_its_vector_field(somersault, oracle, kind, degrees):
+    """By Pinocchio's dynamics, whose A it gives back."""
+    coordinates, state = getattr(comparison, kind)(), somersault.state(degrees)
+    tau, m, x = somersault.tau, somersault.model.m, coordinates.coordinates(state)
+    assert_close(coordinates.state(x).data, state.data, 1e-13)
+
+    def field(x):
+        """Return xdot: the rate of the coordinates along the motion through their state."""
+        at = coordinates.state(x)
+        rate = np.concatenate((at.v, at.r, oracle.forward_dynamics(at, tau)))
+        here = coordinates.coordinates(at)
+
+        def along(t):
+            return coordinates.difference(here, coordinates.coordinates(at.retract(t * rate)))
+
+        found = derivative(along, 1e-2)
+        if kind == 'Quaternion':  # linear in q: its length and sign ride along
+            found[3:7] *= np.linalg.norm(x[3:7]) * np.sign(x[3:7] @ here[3:7])
+        return found
+
+    chart = coordinates.chart(state, oracle.forward_dynamics(state, tau))
+    A, _, _ = oracle.linearization(state, tau)
+    assert_close(chart.linearization(A), derivative_by_vector(field, x, 1e-2), 1e-7)
+    assert_close(chart.back(chart.linearization(A)), A, 1e-11)
+    assert_close(chart.T @ chart.L, np.eye(2 * m), 1e-12)
+    assert_close(chart.T @ chart.N, np.zeros((2 * m, chart.N.shape[1])), 1e-15, scale=1.0)
+
+
+def test_comparison__writes_the_picture_and_the_table(tmp_path, capsys):
+    comparison.main(['--step', '45', '--output', str(tmp_path / 'found.png')])
+    assert (tmp_path / 'found.png').read_bytes().startswith(b'\x89PNG')
+    written = (tmp_path / 'found.md').read_text()
+    assert written in capsys.readouterr().out
+    assert answers(written) == answers((ROOT / 'docs' / 'algorithms.md').read_text())
+
+
+def answers(text):
+    """Return name, four answers and number of states of every row of the table."""
+    names = ('Euler angles, exact', 'Quaternion with', 'Finite differences on', 'geolin_ros')
+    rows = [line.split(' | ')[:6] for line in text.splitlines() if line.startswith('| ')]
+    found = [row for row in rows if len(row) == 6 and row[0][2:].startswith(names)]
+    assert len(found) == 4
+    return found

@@ -79,16 +79,6 @@ def test_points_and_poses__change_frame_and_time_by_equations_10_to_16_and_36(mo
     assert_close(moving, inertial[:3] + np.cross(inertial[3:], point), 1e-9)
 
 
-@pytest.mark.shows('Traversaro 2019: Eq. (34)')
-def test_angular_velocity__is_turned_alone(B, C):
-    """Eq. (34); the linear part is not."""
-    R_CB, R_CA = C.H[:3, :3].T @ B.H[:3, :3], C.H[:3, :3].T
-    found = frames.twist(B, C)
-    assert_close(found[3:], R_CB @ B.v[3:], 1e-13)
-    assert_close(found[3:], R_CA @ frames.twist(B, WORLD)[3:], 1e-13)
-    assert deviation(found[:3], R_CB @ B.v[:3]) > 0.1
-
-
 @pytest.fixture
 def motions():
     rng = np.random.default_rng(3)
@@ -112,60 +102,57 @@ def expressions(motions):
     yield 'arbitrary', motions[1].at
 
 
-@pytest.mark.shows('Traversaro 2019: Eqs. (17)-(26)')
-def test_twists__have_the_matrices_they_are_named_after(motions, B):
-    """Left-trivialized: H^-1 Hdot (21); right-trivialized: Hdot H^-1 (26); mixed: (35)."""
+@pytest.mark.shows(
+    'Traversaro 2019: Eqs. (17)-(26)',
+    'Traversaro 2019: Eq. (35)',
+    'Traversaro 2019: - Eqs. (88)-(91)',
+    'Traversaro 2019: - Eqs. (92)-(94)',
+    'Traversaro 2019: T5',
+)
+def test_twists__have_the_matrices_they_are_named_after(motions, B, C):
+    """Left-trivialized: H^-1 Hdot (21); right-trivialized: Hdot H^-1 (26); mixed: (35).
+
+    T5: (93) is printed with p p; it is -Rdot R' p + pdot.
+    """
     H, H_dot = B.H, derivative(lambda h: motions[0].pose(T + h))
+    R, p = H[:3, :3], H[:3, 3]
     assert_close(hat(frames.twist(B, B)), np.linalg.solve(H, H_dot), 1e-9)
     assert_close(hat(frames.twist(B, WORLD)), H_dot @ np.linalg.inv(H), 1e-9)
+    assert_close(frames.twist(B, WORLD)[:3], -H_dot[:3, :3] @ R.T @ p + H_dot[:3, 3], 1e-9)
     mixed = frames.twist(B, frames.mixed(B))
     assert_close(mixed[:3], H_dot[:3, 3], 1e-9)
-    assert_close(cross(mixed[3:]), H_dot[:3, :3] @ H[:3, :3].T, 1e-9)
+    assert_close(cross(mixed[3:]), H_dot[:3, :3] @ R.T, 1e-9)
+    for found, pose in (  # of the mixed frame, and of one frame seen from another
+        (frames.mixed(B).v, lambda t: frames.mixed(motions[0].at(t)).H),
+        (
+            frames.relative_twist(B, C),
+            lambda t: np.linalg.solve(motions[1].pose(t), motions[0].pose(t)),
+        ),
+    ):
+        rate = derivative(lambda h, pose=pose: pose(T + h))
+        assert_close(hat(found), np.linalg.solve(pose(T), rate), 1e-9)
+    assert_close(frames.relative_twist(B, MovingFrame(np.eye(4))), B.v, 0.0)
 
 
-@pytest.mark.shows('Traversaro 2019: Eq. (35)', 'Traversaro 2019: - Eqs. (88)-(91)')
-def test_mixed_frame__moves_with_the_origin_and_does_not_turn(motions, B):
-    def pose(t):
-        return frames.mixed(motions[0].at(t)).H
-
-    rate = derivative(lambda h: pose(T + h))
-    assert_close(hat(frames.mixed(B).v), np.linalg.solve(pose(T), rate), 1e-9)
-
-
-@pytest.mark.shows('Traversaro 2019: Eqs. (27)-(33)')
-def test_twist_map__is_the_adjoint_of_the_relative_pose(B, C):
-    assert_close(frames.twist_map(B, C), adjoint(np.linalg.solve(C.H, B.H)), 1e-13)
-    assert_close(frames.twist_map(C, B) @ frames.twist_map(B, C), np.eye(6), 1e-13)
-    over_the_world = frames.twist_map(C, WORLD) @ frames.twist_map(B, C)
-    assert_close(over_the_world, frames.twist_map(B, WORLD), 1e-13)
-
-
-@pytest.mark.shows('Traversaro 2019: Eqs. (37)')
-def test_maps__have_the_rates_of_equations_37_and_61(motions, B):
-    for name, frame in expressions(motions):
-        D = frame(T)
-        for rate, of in (
-            (frames.twist_map_rate, frames.twist_map),
-            (frames.wrench_map_rate, frames.wrench_map),
-        ):
-            by_time = derivative(lambda h, f=frame, m=of: m(motions[0].at(T + h), f(T + h)))
-            assert_close(rate(B, D), by_time, 1e-8, name, scale=1.0)
-
-
-def test_relative_twist__is_that_of_the_relative_pose(motions, B, C):
-    def pose(t):
-        return np.linalg.solve(motions[1].pose(t), motions[0].pose(t))
-
-    rate = derivative(lambda h: pose(T + h))
-    assert_close(hat(frames.relative_twist(B, C)), np.linalg.solve(pose(T), rate), 1e-9)
-
-
-@pytest.mark.shows('Traversaro 2019: Eqs. (38)-(41)', 'Bos 2022: Eqs. (18)')
-def test_cross_products__are_carried_along(B, C):
-    """Eqs. (39)-(41) and (63)."""
+@pytest.mark.shows(
+    'Traversaro 2019: Eqs. (27)-(33)',
+    'Traversaro 2019: Eq. (34)',
+    'Traversaro 2019: Eqs. (38)-(41)',
+    'Bos 2022: Eqs. (18)',
+)
+def test_twist_map__is_the_adjoint_of_the_relative_pose_and_carries_cross_products(B, C):
+    """Eqs. (39)-(41) and (63); of a twist the angular part alone is only turned (34)."""
+    X, X_wrench = frames.twist_map(B, C), frames.wrench_map(B, C)
+    assert_close(X, adjoint(np.linalg.solve(C.H, B.H)), 1e-13)
+    assert_close(se3.relative(C.H, B.H), np.linalg.solve(C.H, B.H), 1e-13)
+    assert_close(frames.twist_map(C, B) @ X, np.eye(6), 1e-13)
+    assert_close(frames.twist_map(C, WORLD) @ X, frames.twist_map(B, WORLD), 1e-13)
+    found, R = frames.twist(B, C), C.H[:3, :3].T @ B.H[:3, :3]
+    assert_close(found[3:], R @ B.v[3:], 1e-13)
+    assert_close(found[3:], C.H[:3, :3].T @ frames.twist(B, WORLD)[3:], 1e-13)
+    assert deviation(found[:3], R @ B.v[:3]) > 0.1
     assert_close(se3.cross(B.v) @ C.v, -se3.cross(C.v) @ B.v, 1e-14)
     assert_close(se3.cross(B.v) @ B.v, np.zeros(6), 1e-15, scale=B.v @ B.v)
-    X, X_wrench = frames.twist_map(B, C), frames.wrench_map(B, C)
     assert_close(X @ se3.cross(B.v), se3.cross(X @ B.v) @ X, 1e-13)
     assert_close(X_wrench @ se3.cross_wrench(B.v), se3.cross_wrench(X @ B.v) @ X_wrench, 1e-13)
     assert_close(se3.cross_wrench(B.v), -ad(B.v).T, 0.0)
@@ -180,79 +167,71 @@ def test_wrench_map__keeps_the_power(B, C):
     dual = np.linalg.inv(X).T
     assert_close(frames.wrench_map(B, C), dual, 1e-13)
     assert_close(frames.wrench_map_rate(B, C), -dual @ X_rate.T @ dual, 1e-12)
-    R, o = B.H[:3, :3], B.H[:3, 3]
+    (R, o), zero = (B.H[:3, :3], B.H[:3, 3]), np.zeros((3, 3))
     R_dot, o_dot = R @ cross(B.v[3:]), R @ B.v[:3]
-    below = np.hstack((cross(o_dot) @ R + cross(o) @ R_dot, R_dot))  # d/dt (o^ R), dR/dt
-    by_hand = np.vstack((np.hstack((R_dot, np.zeros((3, 3)))), below))
+    below = cross(o_dot) @ R + cross(o) @ R_dot  # d/dt (o^ R)
+    by_hand = np.block([[R_dot, zero], [below, R_dot]])
     assert_close(frames.wrench_map_rate(B, WORLD), by_hand, 1e-13)
-    X = frames.wrench_map(B, WORLD)
-    assert_close(X[:3], np.hstack((R, np.zeros((3, 3)))), 1e-14)
-    assert_close(X[3:], np.hstack((cross(o) @ R, R)), 1e-14)
+    X = np.block([[R, zero], [cross(o) @ R, R]])
+    assert_close(frames.wrench_map(B, WORLD), X, 1e-14)
     assert_close(se3.wrench_map(B.H), X, 1e-14)
 
 
-@pytest.mark.shows('Traversaro 2019: Eqs. (44)')
-def test_apparent_acceleration__is_the_derivative_of_the_numbers(motions, B):
-    """Eq. (45), and its inverse."""
+@pytest.mark.shows('Traversaro 2019: Eqs. (37)', 'Kim 2012: Lemmas 1 and 2')
+def test_maps__have_the_rates_of_equations_37_and_61(motions, B):
+    for name, frame in expressions(motions):
+        for rate, of in (
+            (frames.twist_map_rate, frames.twist_map),
+            (frames.wrench_map_rate, frames.wrench_map),
+        ):
+            by_time = derivative(lambda h, f=frame, m=of: m(motions[0].at(T + h), f(T + h)))
+            assert_close(rate(B, frame(T)), by_time, 1e-9, name, scale=1.0)
+
+
+@pytest.mark.shows(
+    'Traversaro 2019: Eqs. (44)',
+    'Traversaro 2019: Eqs. (46)-(48)',
+    'Traversaro 2019: Eqs. (52)-(55)',
+    'Traversaro 2019: Appendix A',
+)
+def test_accelerations__are_derivatives_in_time(motions, B, C):
+    """Apparent ones of the numbers of a twist (45), intrinsic ones of the inertial ones (47).
+
+    The mixed apparent one is that of the origin (52).
+    """
     v_dot = motions[0].twist_rate(T)
+    inertial = derivative(lambda h: frames.twist(motions[0].at(T + h), WORLD))
     for name, frame in expressions(motions):
         D = frame(T)
         by_time = derivative(lambda h, f=frame: frames.twist(motions[0].at(T + h), f(T + h)))
         found = frames.apparent_acceleration(B, v_dot, D)
         assert_close(found, by_time, 1e-8, name)
         assert_close(frames.body_acceleration(B, found, D), v_dot, 1e-12, name)
-
-
-@pytest.mark.shows('Traversaro 2019: Eqs. (52)-(55)')
-def test_mixed_apparent_acceleration__is_that_of_the_origin(motions, B):
-    """Eq. (52)."""
-    found = frames.apparent_acceleration(B, motions[0].twist_rate(T), frames.mixed(B))
+        intrinsic = frames.intrinsic_acceleration(B, v_dot, D)
+        assert_close(intrinsic, frames.twist_map(WORLD, D) @ inertial, 1e-8, name)
+        if name in ('body', 'inertial'):
+            assert_close(intrinsic, found, 1e-12, name)
     origin = derivative(lambda h: derivative(lambda k: motions[0].pose(T + h + k)[:3, 3]))
+    found = frames.apparent_acceleration(B, v_dot, frames.mixed(B))
     assert_close(found[:3], origin, 1e-8)
 
 
-@pytest.mark.shows('Traversaro 2019: Eqs. (46)-(48)', 'Traversaro 2019: Appendix A')
-def test_intrinsic_acceleration__is_the_inertial_one_transformed(motions, B, C):
-    """Eqs. (46), (47)."""
-    v_dot = motions[0].twist_rate(T)
-    inertial = derivative(lambda h: frames.twist(motions[0].at(T + h), WORLD))
-    assert_close(frames.intrinsic_acceleration(B, v_dot, WORLD), inertial, 1e-8)
-    carried = frames.twist_map(WORLD, C) @ inertial
-    assert_close(frames.intrinsic_acceleration(B, v_dot, C), carried, 1e-8)
-
-
-@pytest.mark.shows('Traversaro 2019: Eqs. (49)-(51)')
-def test_accelerations__differ_by_equation_49(motions, B, C):
+@pytest.mark.shows('Traversaro 2019: Eqs. (49)-(51)', 'Traversaro 2019: Eqs. (52)-(55)')
+def test_accelerations__differ_by_equations_49_and_54(motions, B, C):
     """^C a = ^C vdot + ^C v_{A,C} x ^C v_{A,B}, and by components (50), (51)."""
     v_dot = motions[0].twist_rate(T)
-    intrinsic = frames.intrinsic_acceleration(B, v_dot, C)
-    apparent = frames.apparent_acceleration(B, v_dot, C)
-    v = frames.twist(B, C)
-    assert_close(intrinsic, apparent + ad(C.v) @ v, 1e-12)
-    linear = np.cross(C.v[3:], v[:3]) + np.cross(C.v[:3], v[3:])
-    assert_close(intrinsic[:3], apparent[:3] + linear, 1e-12)
-    assert_close(intrinsic[3:], apparent[3:] + np.cross(C.v[3:], v[3:]), 1e-12)
+    for D in (C, frames.mixed(B)):
+        intrinsic = frames.intrinsic_acceleration(B, v_dot, D)
+        apparent = frames.apparent_acceleration(B, v_dot, D)
+        v = frames.twist(B, D)
+        assert_close(intrinsic, apparent + ad(D.v) @ v, 1e-12)
+        linear = np.cross(D.v[3:], v[:3]) + np.cross(D.v[:3], v[3:])
+        assert_close(intrinsic[:3], apparent[:3] + linear, 1e-12)
+        assert_close(intrinsic[3:], apparent[3:] + np.cross(D.v[3:], v[3:]), 1e-12)
+    assert_close(apparent[:3], intrinsic[:3] - np.cross(v[:3], v[3:]), 1e-12)  # (54)
 
 
-@pytest.mark.shows('Traversaro 2019: Eqs. (52)-(55)')
-def test_mixed_accelerations__differ_by_equation_54(motions, B):
-    v_dot, D = motions[0].twist_rate(T), frames.mixed(B)
-    intrinsic = frames.intrinsic_acceleration(B, v_dot, D)
-    apparent = frames.apparent_acceleration(B, v_dot, D)
-    v = frames.twist(B, D)
-    assert_close(apparent[:3], intrinsic[:3] - np.cross(v[:3], v[3:]), 1e-12)
-    assert_close(apparent[3:], intrinsic[3:], 1e-12)
-
-
-@pytest.mark.shows('Traversaro 2019: Appendix A')
-@pytest.mark.parametrize('name', ['body', 'inertial'])
-def test_accelerations__agree_in_body_and_world(motions, B, name):
-    D, v_dot = frames.expression_frame(B, name), motions[0].twist_rate(T)
-    intrinsic = frames.intrinsic_acceleration(B, v_dot, D)
-    assert_close(intrinsic, frames.apparent_acceleration(B, v_dot, D), 1e-12)
-
-
-@pytest.mark.shows('Traversaro 2019: Eqs. (67)-(69)')
+@pytest.mark.shows('Traversaro 2019: Eqs. (67)-(69)', 'Kim 2012: Eqs. (21)')
 def test_inertia__is_that_of_equations_67_to_69():
     rng = np.random.default_rng(4)
     mass, o, root = 2.5, rng.normal(size=3), rng.normal(size=(3, 3))
@@ -283,54 +262,10 @@ def test_erratum_t2__the_square_of_a_cross_matrix():
     assert_wrong(square, o @ o * np.eye(3) + np.outer(o, o), 1.17)
 
 
-@pytest.mark.shows('Traversaro 2019: T3')
-def test_erratum_t3__the_pose_takes_coordinates_in_b_to_the_world(B):
-    """T3: before (13) and in the appendix the paper says the opposite of (12)."""
-    origin_of_b = np.array([0.0, 0.0, 0.0, 1.0])
-    assert_close((B.H @ origin_of_b)[:3], B.H[:3, 3], 0.0)
-    assert_wrong(np.linalg.solve(B.H, origin_of_b)[:3], B.H[:3, 3], 1.75)
-
-
-@pytest.mark.shows('Traversaro 2019: - Eqs. (92)-(94)', 'Traversaro 2019: T5')
-def test_erratum_t5__murrays_spatial_velocity_has_one_p(motions, B):
-    """T5: (93) is printed with p p; it is -Rdot R' p + pdot, right-trivialized."""
-    H_dot = derivative(lambda h: motions[0].pose(T + h))
-    R, p = B.H[:3, :3], B.H[:3, 3]
-    assert_close(frames.twist(B, WORLD)[:3], -H_dot[:3, :3] @ R.T @ p + H_dot[:3, 3], 1e-9)
-
-
-@pytest.mark.shows('Traversaro 2019: - Eqs. (92)-(94)', 'Traversaro 2019: T6')
-def test_erratum_t6__murrays_body_velocity_is_left_trivialized(motions, B):
-    """T6: (94) is (18)-(20), not (23)."""
-    H_dot, H = derivative(lambda h: motions[0].pose(T + h)), B.H
-    body = H[:3, :3].T @ H_dot[:3, 3]
-    assert_close(frames.twist(B, B)[:3], body, 1e-9)
-    assert_wrong(frames.twist(B, WORLD)[:3], body, 3.07)
-
-
-@pytest.mark.shows('Traversaro 2019: T8')
-def test_erratum_t8__the_dual_cross_product_acts_on_wrenches():
-    """T8: f of v xb* f is no motion vector: (v xb* f)'y = -f'(v x y), and v x f differs."""
-    v, f, y = np.random.default_rng(6).normal(size=(3, 6))
-    expected = -f @ (se3.cross(v) @ y)
-    assert_close((se3.cross_wrench(v) @ f) @ y, expected, 1e-12)
-    assert_wrong((se3.cross(v) @ f) @ y, expected, 0.524)
-
-
-def test_relative_pose__is_inverse_times(B, C):
-    assert_close(se3.relative(C.H, B.H), np.linalg.solve(C.H, B.H), 1e-13)
-    assert np.array_equal(se3.relative(C.H, C.H)[:3, 3], np.zeros(3))
-
-
-def test_frame__stands_still_by_default(B):
-    still = MovingFrame(np.eye(4))
-    assert_close(frames.relative_twist(B, still), B.v, 0.0)
-    with pytest.raises(ValueError, match='read-only'):
-        still.v[0] = 1.0
-
-
 def test_wrong_arguments__are_named(B):
-    with pytest.raises(ConfigurationError, match="'spatial', expected one of 'body', 'inertial'"):
+    with pytest.raises(ConfigurationError, match="'spatial'"):
         frames.expression_frame(B, 'spatial')
-    with pytest.raises(ShapeError, match=r'pose has shape \(3, 3\), expected \(4, 4\)'):
+    with pytest.raises(ShapeError, match=r'\(3, 3\), expected \(4, 4\)'):
         frames.twist(B, MovingFrame(np.eye(3)))
+    with pytest.raises(ValueError, match='read-only'):
+        MovingFrame(np.eye(4)).v[0] = 1.0

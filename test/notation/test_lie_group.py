@@ -2,20 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A and B on Lie groups: the robot's own, axioms, flows; and the examples on SO(3) and SE(3)."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.linalg import expm
 from support.close import assert_blocks_close, assert_close, deviation
 from support.pinocchio_oracle import PinocchioOracle
 
+from examples import lie_groups as example
 from geolin_papers.lie_groups import SE3, SO3, euclidean, linearize, product
 from geolin_ros import Linearizer, State, TreeModel, robots
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
 
-EXAMPLE = Path(__file__).parents[2] / 'examples' / 'lie_groups.py'
 GROUPS = {
     'SO(3)': (SO3, np.eye(3)),
     'SE(3)': (SE3, np.eye(4)),
@@ -98,17 +95,6 @@ def robot():
 
 
 @pytest.mark.shows('Bos 2022: Section 2.4')
-def test_robot__on_its_group_is_linearized_as_by_the_linearizer(robot):
-    A, B = linearize(robot.group, robot.field, robot.g, robot.u)
-    m = robot.model.m
-    assert_close(A[:m], robot.L.A[:m], 1e-10)
-    for row, column in ((0, 0), (0, 6), (0, m), (0, m + 6), (6, 6), (6, m), (6, m + 6)):
-        ours, theirs = (M[m + row :, column : column + 6] for M in (robot.L.A, A))
-        assert_close(ours, theirs, 1e-8, f'from row {m + row}, column {column}')
-    assert_close(robot.L.B, B, 1e-9)
-
-
-@pytest.mark.shows('Bos 2022: Section 2.4')
 def test_robot__with_exact_derivatives_is_exact(robot):
     A, B = linearize(robot.group, robot.field, robot.g, robot.u, robot.derivatives)
     assert_blocks_close(A, robot.L.A, robot.model, 0.0)
@@ -129,48 +115,24 @@ def test_robot__of_pinocchio_on_its_group_is_linearized_as_by_pinocchio(robot):
     assert_close(B, expected_B, 1e-9)
 
 
-def test_system_without_input__has_an_empty_b():
-    """Turned by the world, Rdot = w^ R: every neighbour keeps its distance, A = 0."""
-    A, B = linearize(SO3, lambda R, u: R.T @ [0.3, -0.2, 1.0], np.eye(3), [])
-    assert B.shape == (3, 0)
-    assert_close(A, np.zeros((3, 3)), 1e-12, scale=1.0)
-
-
-def test_kinematics__is_the_adjoint_alone():
-    """Rdot = R u^: D_1 lambda is zero, A = -u^."""
-    u = np.array([0.3, -0.2, 1.1])
-    A, B = linearize(SO3, lambda R, w: w, np.eye(3), u)
-    assert_close(A, [[0.0, 1.1, 0.2], [-1.1, 0.0, 0.3], [-0.2, -0.3, 0.0]], 1e-12)
-    assert_close(B, np.eye(3), 1e-12)
-
-
 def test_errors__name_the_source():
-    with pytest.raises(ShapeError, match=r'field on SO\(3\) has shape \(6,\), expected \(3,\)'):
-        linearize(SO3, lambda R, u: np.zeros(6), np.eye(3), [0.0])
-    with pytest.raises(ShapeError, match=r'derivative by u on SE\(3\) has shape \(6, 1\), exp'):
-        linearize(
-            SE3,
-            lambda H, u: np.zeros(6),
-            np.eye(4),
-            [0.0, 0.0],
-            lambda H, u: (np.zeros((6, 6)), np.zeros((6, 1))),
-        )
-    with pytest.raises(NotFiniteError, match=r'on R\^1 holds NaN or inf'):
-        linearize(euclidean(1), lambda x, u: x * np.nan, np.zeros(1), [0.0])
-    with pytest.raises(ConfigurationError, match=r'step is -1\.0, expected a positive number'):
-        linearize(SO3, lambda R, u: u, np.eye(3), np.zeros(3), step=-1.0)
-
-
-@pytest.fixture(scope='module')
-def example():
-    spec = importlib.util.spec_from_file_location('lie_groups', EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    eye, wrong = np.eye(3), (np.zeros((6, 6)), np.zeros((6, 1)))
+    for error, what, arguments in (
+        (ShapeError, r'field on SO\(3\)', (SO3, lambda R, u: np.zeros(6), eye, [0.0])),
+        (
+            *(ShapeError, r'derivative by u on SE\(3\)'),
+            (SE3, lambda H, u: np.zeros(6), np.eye(4), [0.0, 0.0], lambda H, u: wrong),
+        ),
+        (NotFiniteError, r'R\^1', (euclidean(1), lambda x, u: x * np.nan, np.zeros(1), [0.0])),
+    ):
+        with pytest.raises(error, match=what):
+            linearize(*arguments)
+    with pytest.raises(ConfigurationError, match='step is -1'):
+        linearize(SO3, lambda R, u: u, eye, np.zeros(3), step=-1.0)
 
 
 @pytest.fixture(scope='module', params=['heavy_top', 'underwater_vehicle'])
-def system(example, request):
+def system(request):
     return getattr(example, request.param)()
 
 
@@ -183,7 +145,7 @@ def test_example__differences_equal_exact_derivatives(system):
 
 
 @pytest.mark.shows('Bos 2022: Section 2.4')
-def test_example__carries_the_error_between_two_flows(example, system, monkeypatch):
+def test_example__carries_the_error_between_two_flows(system, monkeypatch):
     """z(t) = log(g^-1 g') of the nonlinear flows = the flow of zdot = A z, to first order."""
     found = example.error_after(system, 0.5)
     assert_close(found.linear, found.nonlinear, 1e-6)
@@ -192,7 +154,7 @@ def test_example__carries_the_error_between_two_flows(example, system, monkeypat
     assert deviation(forgotten.linear, forgotten.nonlinear) > 0.05
 
 
-def test_example__runs(example, capsys, monkeypatch):
+def test_example__runs(capsys, monkeypatch):
     monkeypatch.setattr(example, 'STEPS', 10)
     example.main([])
     text = capsys.readouterr().out

@@ -4,7 +4,7 @@
 
 Drawn: tree, base, order of coordinates, inputs, kinds of joints, welds, rotors, dampers, springs,
 friction, mimics of mimics, wrenches of all kinds on any links, contacts and loops with gains, and
-which accelerations are prescribed. The dense dynamics are Pinocchio's, see `test_references.py`.
+which accelerations are prescribed. The dense dynamics are Pinocchio's, see `test_referees.py`.
 """
 
 import dataclasses

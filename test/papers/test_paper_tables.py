@@ -1,23 +1,26 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of [Bos 2022] against Pinocchio, dense dynamics and differences."""
+"""The tables of [Bos 2022] against Pinocchio, dense dynamics and differences.
 
+Each line that docs/algorithms.md corrects is wrong as printed: a test puts the printed line back
+into the source of the table's function and runs that.
+"""
+
+import inspect
+import sys
 from functools import cached_property
 
 import numpy as np
 import pytest
 from numpy.random import default_rng
-from scipy.integrate import solve_ivp
-from scipy.linalg import polar
-from support.close import assert_close, blocks
+from support.close import assert_close, assert_wrong, blocks, deviation
 from support.dense_reference import DenseReference, adjoint
 from support.finite_difference import (
     ad,
+    cross,
     derivative,
-    difference,
+    derivative_by_vector,
     exp,
-    hat,
-    retract,
 )
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
@@ -25,12 +28,7 @@ from support.trees import breadth_first, gram_link, random_model, renumber_bodie
 
 from geolin_papers import bos_2022
 from geolin_papers.bos_2022.joints import jcalc, jcalcderv
-from geolin_papers.bos_2022.spatial import (
-    columns_cross_twist,
-    columns_cross_wrench,
-    cross_wrench,
-)
-from geolin_ros import Linearizer, State
+from geolin_ros import State
 
 # positive definite matrices that no body has
 pytestmark = pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')
@@ -173,43 +171,6 @@ def test_derivative_by_pose__is_the_mass_matrix_times_gravity_cross(case):
     assert np.abs((Minv @ D1)[6:]).max() <= 1e-10 * np.abs(D1).max()
 
 
-@pytest.mark.shows('Bos 2022: Eq. (11) as a statement on flows')
-def test_linearization__carries_the_error_between_two_flows():
-    """z(t) = log(g^-1 g_eps) / eps of two nonlinear flows solves zdot = A z [Eq. (11)]."""
-    rng = default_rng(5)
-    _, model = random_model(rng, 5)
-    start, tau = model.random_state(rng), rng.normal(size=model.n)
-    z0 = rng.normal(size=2 * model.m)
-    lin, n = Linearizer(model), model.n
-
-    def unpack(x):
-        H = np.vstack((x[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]))
-        H[:3, :3] = polar(H[:3, :3])[0]  # stages of the integrator are no rotations
-        return State(H, *np.split(x[12:], [n, n + 6]))
-
-    def pack(state):
-        return np.concatenate((state.H[:3].ravel(), state.s, state.v, state.r))
-
-    def rate(x):
-        at = unpack(x)
-        return np.concatenate(((at.H @ hat(at.v))[:3].ravel(), at.r, lin(at, tau).nu_dot))
-
-    def rate_with_z(_, x):
-        at, z = unpack(x[: -2 * model.m]), x[-2 * model.m :]
-        A = bos_2022.linearization(model.tree, at.H, at.s, at.v, at.r, tau, model.gravity)[0]
-        return np.concatenate((rate(x[: -2 * model.m]), A @ z))
-
-    def flow(function, x):
-        return solve_ivp(function, (0.0, 0.1), x, method='DOP853', rtol=1e-12, atol=1e-12).y[:, -1]
-
-    carried = flow(rate_with_z, np.concatenate((pack(start), z0)))
-    end = unpack(carried[: -2 * model.m])
-    observed = derivative(
-        lambda t: difference(end, unpack(flow(lambda _, x: rate(x), pack(retract(start, t * z0)))))
-    )
-    assert_close(carried[-2 * model.m :], observed, 1e-7)
-
-
 @pytest.mark.shows('Bos 2022: jcalc')
 def test_jcalc__and_its_derivative_equal_the_exponential(case):
     tree, rng = case.tree, default_rng(2)
@@ -219,17 +180,6 @@ def test_jcalc__and_its_derivative_equal_the_exponential(case):
         assert_close(X, adjoint(exp(-Gamma * s)), 1e-13)
         expected = derivative(lambda t, i=i, s=s: jcalc(tree, i, s + t)[0])
         assert_close(jcalcderv(tree, i, s), expected, 1e-11)
-
-
-@pytest.mark.shows('Bos 2022: B14')
-def test_columns_cross__is_the_cross_product_of_each_column():
-    rng = default_rng(4)
-    V, y = rng.normal(size=(6, 4)), rng.normal(size=6)
-    twists = np.array([ad(v) @ y for v in V.T]).T
-    wrenches = np.array([cross_wrench(v) @ y for v in V.T]).T
-    assert_close(columns_cross_twist(V, y), twists, 1e-14)
-    assert_close(columns_cross_wrench(V, y), wrenches, 1e-14)
-    assert_close(cross_wrench(y), -ad(y).T, 1e-15)
 
 
 @pytest.mark.shows('Bos 2022: Eqs. (57)-(60)')
@@ -278,3 +228,157 @@ def test_base_wrench__varies_as_equations_62_to_66(case, variable):
         by_a_r, by_a_vp = along(lambda eid: eid.a_r), along(lambda eid: eid.a_vp)
         assert_close(by_a_vp, by_a_r, 1e-9, scale=max(1.0, np.abs(by_a_r).max()))  # (66)
     assert_close(by_b_vp, exact, 1e-9)
+
+
+class Motion:
+    """A random branched tree at a random motion with arbitrary accelerations."""
+
+    def __init__(self):
+        rng = default_rng(17)
+        description, model = random_model(rng, 9)
+        self.dense = DenseReference(description, model)
+        self.tree = renumber_bodies(model.tree, breadth_first(model.tree))
+        self.gravity = model.gravity
+        self.state, self.nu_dot = model.random_state(rng, speed=2.0), rng.normal(size=model.m)
+        self.eid = self.inverse_dynamics(bos_2022.extended_inverse_dynamics)
+
+    def inverse_dynamics(self, table, r_dot=None):
+        at, nu_dot = self.state, self.nu_dot
+        r_dot = nu_dot[6:] if r_dot is None else r_dot
+        return table(self.tree, at.H, at.s, at.v, at.r, r_dot, self.gravity, nu_dot[:6])
+
+    def run(self, table):
+        """Return the result of a function of `papers.bos_2022`, as one array."""
+        if table.__name__ == 'extended_inverse_dynamics':
+            return self.inverse_dynamics(table).tau_bar
+        if table.__name__ == 'inverse_mass_matrix':
+            return table(self.tree, self.state.s)
+        return table(self.tree, self.eid)
+
+
+@pytest.fixture(scope='module')
+def motion():
+    return Motion()
+
+
+def as_printed(table, corrected, printed):
+    """Return ``table`` with one piece of its source replaced by what the paper prints."""
+    source = inspect.getsource(table)
+    assert source.count(corrected) == 1, f'{table.__name__} has not exactly one {corrected!r}'
+    namespace = dict(vars(sys.modules[table.__module__]))
+    exec(source.replace(corrected, printed), namespace)
+    return namespace[table.__name__]
+
+
+INVERSE_DYNAMICS, POSE = bos_2022.extended_inverse_dynamics, bos_2022.derivative_by_pose
+POSITIONS, INVERSE = bos_2022.derivative_by_positions, bos_2022.inverse_mass_matrix
+# B1 equals (67), see below
+WRONG = {
+    'B1 held twist': (POSE, 'dv[0] = np.zeros((6, 6))', 'dv[0] = cross_twist(eid.v[0])', 0.47),
+    'B2 Table 5 line 12': (POSE, '= db_c[p] + X[i].T', '= db_c[i] + X[i].T', 1.086),
+    'B3 Table 6 line 18': (POSITIONS, 'M_c[i] @ dX[i]', 'M_c[i] @ dX[i].T', 0.397),
+    'B7 Table 9 line 11': (
+        *(INVERSE, 'X[i].T @ (F[i][:, supported] + np.outer(U[i], Minv[row, supported]))'),
+        *('X[i].T @ F[i][:, supported] + np.outer(U[i], Minv[row, supported])', 0.247),
+    ),
+    'B9 Table 9 line 4': (INVERSE, 'M_A[0] = tree.inertia[0]', 'pass', 0.0172),
+    'B9 Table 9 line 26': (INVERSE, 'Minv[6:, :6] = Minv[:6, 6:].T', 'pass', 0.0937),
+    'B11 Table 4 output': (INVERSE_DYNAMICS, '((tau_b, tau))', '((tau, tau_b))', 1.466),
+    'B11 Table 5 output': (POSE, '((dtau_b, dtau))', '((dtau, dtau_b))', 1.011),
+    'B29 Table 4 line 15': (INVERSE_DYNAMICS, 'to_joint_frame(tree, i)', 'np.eye(6)', 0.826),
+    'B12 gravity': (INVERSE_DYNAMICS, '(-gravity, np.zeros(3))', '(gravity, np.zeros(3))', 2.78),
+}
+NOT_EXECUTABLE = {
+    'B5 Table 6 line 47': (POSITIONS, 'dF * eid.r_dot[k]', 'dF @ eid.r_dot'),
+    'B8 Table 9 line 18': (
+        INVERSE,
+        ', row:]) + X[i] @ P[p][:, row:]',
+        ', row:]) + X[i] @ P[p][i:]',
+    ),
+}
+
+
+@pytest.mark.shows
+@pytest.mark.parametrize('erratum', WRONG)
+def test_printed_line__gives_a_wrong_result(motion, erratum):
+    table, corrected, printed, figure = WRONG[erratum]
+    assert_wrong(motion.run(as_printed(table, corrected, printed)), motion.run(table), figure)
+
+
+@pytest.mark.shows
+@pytest.mark.parametrize('erratum', NOT_EXECUTABLE)
+def test_printed_line__cannot_be_executed(motion, erratum):
+    table, corrected, printed = NOT_EXECUTABLE[erratum]
+    with pytest.raises(ValueError, match=r'broadcast|matmul'):
+        motion.run(as_printed(table, corrected, printed))
+
+
+@pytest.mark.shows('Bos 2022: Proposition 4, Eqs. (67)', 'Bos 2022: B1')
+def test_equation_67__is_the_derivative_with_the_inertial_twist_held(motion):
+    """B1: (67)-(80) are right for what they say, but Tables 6-8 and (42) hold the body twist."""
+    H, v = motion.state.H, motion.state.v
+    R, o, A_v = H[:3, :3], H[:3, 3], adjoint(H) @ v
+    printed = np.zeros((6, 6))
+    printed[:3, :3] = printed[3:, 3:] = R.T @ cross(A_v[3:]) @ R
+    printed[:3, 3:] = R.T @ cross(A_v[:3] - np.cross(o, A_v[3:])) @ R
+    assert_close(printed, ad(v), 1e-13)
+    turned = np.concatenate((R.T @ (A_v[:3] - np.cross(o, A_v[3:])), R.T @ A_v[3:]))
+    assert_close(adjoint(np.linalg.inv(H)) @ A_v, turned, 1e-13)  # (69)-(72)
+
+    def body_twist(z):
+        return adjoint(np.linalg.inv(H @ exp(z))) @ A_v
+
+    assert_close(printed, derivative_by_vector(body_twist, np.zeros(6)), 1e-12)
+
+    def inverse_dynamics(z):
+        at = State(H @ exp(z), motion.state.s, body_twist(z), motion.state.r)
+        return motion.dense.inverse_dynamics(at, motion.nu_dot)
+
+    inertial_held = derivative_by_vector(inverse_dynamics, np.zeros(6))
+    D1 = bos_2022.derivative_by_pose(motion.tree, motion.eid)
+    D3 = bos_2022.derivative_by_twist(motion.tree, motion.eid)
+    assert_close(D1 + D3 @ ad(v), inertial_held, 1e-9)
+    assert_close(motion.run(as_printed(*WRONG['B1 held twist'][:3])), inertial_held, 1e-9)
+    assert_wrong(D1, inertial_held, 0.834)
+
+
+@pytest.mark.shows('Bos 2022: B28')
+def test_input_of_proposition_1__is_the_variation_of_the_efforts(motion):
+    """B28: printed w = tau; at z = 0 the motions part by B times what the efforts differ by."""
+    at, rng = motion.state, default_rng(3)
+    tau, change = rng.normal(size=(2, at.r.size))
+    _, B, _ = bos_2022.linearization(motion.tree, at.H, at.s, at.v, at.r, tau, motion.gravity)
+    parted = motion.dense.forward_dynamics(at, tau + change) - motion.dense.forward_dynamics(
+        at, tau
+    )
+    m = parted.size
+    assert_close(B[m:] @ change, parted, 1e-10)
+    assert_wrong(B[m:] @ (tau + change), parted, 1.85)
+
+
+@pytest.mark.shows('Bos 2022: Eq. (61)', 'Bos 2022: B13')
+def test_relative_acceleration__has_one_more_term_than_equation_61(motion):
+    """B13: a_r = ^i a_{0,i} + ^i v_{A,0} x ^i v_{0,i} + ^i a_grav."""
+    at, tree, eid = motion.state, motion.tree, motion.eid
+    held = State(at.H, at.s, np.zeros(6), at.r)  # the base held still: motion relative to frame 0
+    alone = bos_2022.extended_inverse_dynamics(
+        tree, held.H, held.s, held.v, held.r, motion.nu_dot[6:], np.zeros(3), np.zeros(6)
+    )
+    omitted = []
+    for i in range(1, tree.parent.size):
+        i_X_0, j = np.eye(6), i
+        while j > 0:
+            i_X_0, j = i_X_0 @ eid.X[j], tree.parent[j]
+        printed = alone.a_r[i] + i_X_0 @ eid.a_r[0]
+        middle = ad(i_X_0 @ at.v) @ alone.v[i]
+        assert_close(printed + middle, eid.a_r[i], 1e-12)
+        omitted.append(deviation(printed, eid.a_r[i]))
+    assert max(omitted) > 0.1
+
+
+@pytest.mark.shows('Bos 2022: Proposition 4, Eq. (68)')
+def test_equation_68__is_the_cross_product_of_gravity(motion):
+    R, gravity = motion.state.H[:3, :3], motion.gravity
+    printed = np.zeros((6, 6))
+    printed[:3, 3:] = R.T @ cross(-gravity) @ R
+    assert_close(printed, ad(motion.eid.a_r[0]), 1e-13)

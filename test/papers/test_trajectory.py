@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sensitivity of a whole motion: differences of the flow, composition, order."""
+"""Whole motions and given accelerations [Bos 2022, Eq. (11), Definition 3.1]: A and B of them."""
 
 import numpy as np
 import pytest
-from support.close import assert_close, deviation
-from support.finite_difference import derivative_by_vector, retract
+from support.close import assert_close
+from support.dense_reference import DenseReference
+from support.finite_difference import derivative_by_state, derivative_by_vector, retract
+from support.moving_robots import MovingRobot
+from support.trees import random_model
 
+from geolin_papers.consistency import linearize_motion, required_effort
 from geolin_papers.trajectory import transition
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
-from geolin_ros.errors import ConfigurationError, ShapeError
+from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
 
 STEPS, DT = 6, 0.01
 DIRECTIONS = 5
@@ -91,35 +95,7 @@ def test_sensitivity__composes(case):
     assert still[1].shape == (0, *motion.Gamma[0].shape)
 
 
-def test_steps__are_those_of_the_linearizer(case):
-    motion = case.motion('midpoint')
-    step = case.lin.discretize(motion.states[3], case.taus[3], DT, method='midpoint')
-    assert_close(motion.Phi[3], step.Phi, 0.0)
-    assert_close(motion.Gamma[3], step.Gamma, 0.0)
-    assert_close(motion.states[4].data, step.next_state.data, 0.0)
-    assert_close(motion.states[0].data, case.state.data, 0.0)
-    assert len(motion.states) == STEPS + 1
-
-
-@pytest.mark.shows('Bos 2022: Eq. (11) along a whole motion')
-@pytest.mark.parametrize(
-    ('method', 'order'), [('euler', 1.0), ('zoh', 1.0), ('midpoint', 2.0), ('rkmk4', 4.0)]
-)
-def test_sensitivity__converges_with_its_order(method, order):
-    """Against 'rkmk4' with steps 8 times finer than the finest."""
-    case, duration = Case('floating'), 0.04
-
-    def Phi(steps, method):
-        taus = np.tile(case.taus[0], (steps, 1))
-        motion = transition(case.lin, case.state, taus, duration / steps, method)
-        return motion.sensitivity()[0]
-
-    exact = Phi(64, 'rkmk4')
-    errors = [deviation(Phi(steps, method), exact) for steps in (4, 8)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
-
-
-def test_errors__name_the_source(case):
+def test_errors__of_transitions_name_the_source(case):
     n = case.model.n
     with pytest.raises(ShapeError, match=rf'taus has shape \({n},\), expected \(K, {n}\)'):
         case.motion(taus=np.zeros(n))
@@ -130,3 +106,65 @@ def test_errors__name_the_source(case):
         motion.sensitivity(4, 2)
     with pytest.raises(ConfigurationError, match=r'end is 7, expected .* <= 6'):
         motion.sensitivity(0, 7)
+
+
+BASES = ('floating', 'fixed')
+
+
+def test_required_effort__is_pinocchios_inverse_dynamics():
+    case = MovingRobot('quadruped', seed=3)
+    found = required_effort(case.model, case.state, case.nu_dot[6:], case.nu_dot[:6])
+    expected = case.oracle.inverse_dynamics(case.state, case.nu_dot)
+    assert_close(np.concatenate((found.base_wrench, found.tau)), expected, 1e-12)
+    assert_close(found.nu_dot, case.nu_dot, 0.0)
+
+
+@pytest.mark.shows(
+    'Bos 2022: Definition 3.1: consistent (a_0, rdot)',
+    'Bos 2022: - A and B about given accelerations',
+    'Bos 2022: - its proof, Eqs. (32)',
+)
+def test_motions_of_given_accelerations__are_those_of_dense_dynamics():
+    """Consistent by M_11 a_0 = -(M_12 rdot + h_1); A and B with the base wrench held."""
+    rng = np.random.default_rng(6)
+    description, model = random_model(rng, 7)
+    dense, at = DenseReference(description, model), model.random_state(rng)
+    nu_dot = rng.normal(size=model.m)
+    M, h = dense.mass_matrix(at), dense.bias(at)
+    found = required_effort(model, at, nu_dot[6:])
+    a_0 = np.linalg.solve(M[:6, :6], -M[:6, 6:] @ nu_dot[6:] - h[:6])
+    assert_close(found.nu_dot[:6], a_0, 1e-11)
+    assert_close(found.tau, (M @ found.nu_dot + h)[6:], 1e-11)
+    taubar = M @ nu_dot + h  # (39)-(41)
+    assert_close(np.linalg.solve(M, taubar - h), nu_dot, 1e-11)  # (36), (43)
+
+    def motion(at, taubar=taubar):
+        return np.linalg.solve(dense.mass_matrix(at), taubar - dense.bias(at))
+
+    L = linearize_motion(Linearizer(model), at, nu_dot[6:], nu_dot[:6])
+    by_forward = derivative_by_state(motion, at, 2 * model.m)
+    assert_close(L.A[model.m :], by_forward, 1e-9)
+    by_inverse = derivative_by_state(
+        lambda at: dense.inverse_dynamics(at, nu_dot), at, 2 * model.m
+    )
+    assert_close(by_forward, -np.linalg.solve(M, by_inverse), 1e-9)  # (48)-(50), (53)
+    by_acceleration = derivative_by_vector(lambda a: dense.inverse_dynamics(at, a), nu_dot)
+    assert_close(by_acceleration, M, 1e-10)  # (49)
+    assert_close(L.B[model.m :], np.linalg.inv(M)[:, 6:], 1e-10)
+
+
+def test_errors__name_the_source():
+    model, fixed = (TreeModel.from_urdf(robots.path('quadruped'), base=b) for b in BASES)
+    at, zeros = (model, model.neutral_state()), np.zeros(12)
+    for error, what, call in (
+        (ShapeError, 'joint_accel', lambda: required_effort(*at, np.zeros(3))),
+        (ShapeError, 'base_accel', lambda: required_effort(*at, zeros, np.zeros(3))),
+        (NotFiniteError, 'joint_accel', lambda: required_effort(*at, np.full(12, np.nan))),
+        (
+            ConfigurationError,
+            'fixed',
+            lambda: required_effort(fixed, fixed.neutral_state(), zeros),
+        ),
+    ):
+        with pytest.raises(error, match=what):
+            call()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Maximum a posteriori estimates against elimination and dense weighted least squares."""
+"""Maximum a posteriori estimates against dense weighted least squares; which sensors suffice."""
 
 import dataclasses
 
@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 from geolin_estimation.sparse import (
     BlockSystem,
+    DynamicsSolver,
     Estimator,
     Sensor,
+    Term,
     Variable,
     exact_rows,
     sensors,
+    solvability,
 )
 from support.close import assert_close
 from support.newton_euler import random_motion
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 
+from geolin_ros import Description, Joint, Link, TreeModel, robots
 from geolin_ros.errors import ConfigurationError, UnknownNameError, UnsolvableError
 
 FEET = ('FL_FOOT', 'HR_FOOT')
@@ -141,52 +145,6 @@ def test_estimate__of_noiseless_readings__is_what_pinocchio_computes(oracle, mot
     assert found.chi_squared < 1e-12
 
 
-def test_covariance__is_that_of_many_estimates(oracle, motion):
-    rng = np.random.default_rng(3)
-    estimator = Estimator(oracle.model, instruments(oracle.model))
-    system = estimator.system
-    draws, chi = [], []
-    for _ in range(400):
-        found = estimator.estimate(motion.state, noisy_readings(system, motion, rng))
-        draws.append(found.variables.tau[6:].copy())
-        chi.append(found.chi_squared)
-    torques = [Variable('tau', name) for name in oracle.model.joint_names]
-    predicted = np.sqrt(np.diag(estimator.covariance(torques)))
-    assert np.std(draws, axis=0) == pytest.approx(predicted, rel=0.15)
-    assert np.mean(draws, axis=0) == pytest.approx(
-        motion.theirs.tau[6:], abs=0.25 * max(predicted)
-    )
-    # the mean of 400 chi-squared numbers of f degrees of freedom has deviation sqrt(2 f / 400)
-    freedom = found.degrees_of_freedom
-    assert np.mean(chi) == pytest.approx(freedom, abs=4.0 * np.sqrt(2.0 * freedom / 400.0))
-
-
-def test_prior__is_a_sensor_that_reads_its_mean(oracle, motion):
-    rng = np.random.default_rng(4)
-    model = oracle.model
-    without_feet = [
-        sensor for sensor in instruments(model) if not sensor.name.startswith('external_wrench')
-    ]
-    correlated = np.array([[4.0, 1.9], [1.9, 1.0]])
-    prior = Sensor(
-        'prior of two torques',
-        (
-            sensors.Term(Variable('tau', model.joint_names[0]), np.array([[1.0], [0.0]])),
-            sensors.Term(Variable('tau', model.joint_names[1]), np.array([[0.0], [1.0]])),
-        ),
-        correlated,
-    )
-    wide = [
-        dataclasses.replace(sensors.external_wrench(model, foot, deviation=50.0)) for foot in FEET
-    ]
-    estimator = Estimator(model, [*without_feet, prior, *wide])
-    system = estimator.system
-    found = estimator.estimate(motion.state, noisy_readings(system, motion, rng))
-    d, covariance, _ = eliminate_and_weigh(system)
-    assert_close(flat(found.variables), d, 1e-9)
-    assert_close(estimator.covariance(everything(system)), covariance, 1e-8)
-
-
 def test_missing_and_repeated_sensors__are_named(oracle):
     model = oracle.model
     torques = [
@@ -197,20 +155,6 @@ def test_missing_and_repeated_sensors__are_named(oracle):
     again = dataclasses.replace(sensors.joint_torque(model.joint_names[0]), name='again')
     with pytest.raises(UnsolvableError, match='repeat one another'):
         Estimator(model, [*sensors.forward_dynamics(model), again])
-
-
-def test_small_covariances__are_no_reason_to_refuse(oracle, motion):
-    rng = np.random.default_rng(6)
-    model = oracle.model
-    precise = [
-        dataclasses.replace(s, covariance=1e-12 * s.covariance) if s.covariance is not None else s
-        for s in instruments(model)
-    ]
-    estimator = Estimator(model, precise)
-    readings = noisy_readings(estimator.system, motion, rng)
-    found = estimator.estimate(motion.state, readings)
-    d, _, _ = eliminate_and_weigh(system_at(model, precise, motion.state, readings))
-    assert_close(flat(found.variables), d, 1e-8)
 
 
 @pytest.mark.parametrize('order', [1, -1], ids=['good ones first', 'good ones last'])
@@ -246,3 +190,80 @@ def system_at(model, sensor_set, state, readings):
     system = BlockSystem(model, sensor_set)
     system.update(state, readings)
     return system
+
+
+@pytest.fixture(scope='module')
+def model():
+    return TreeModel.from_urdf(robots.path('quadruped'))
+
+
+def test_forward_dynamics__is_solvable(model):
+    report = solvability(BlockSystem(model, sensors.forward_dynamics(model)))
+    assert report.solvable
+    assert report.square
+    assert report.ranks == (report.unknowns,) * 3
+    assert report.undetermined == report.structurally_undetermined == ()
+    assert str(report).endswith('\nsolvable')
+
+
+@pytest.mark.shows('Nori: Well-posedness of (16)')
+def test_missing_torque__leaves_its_joint_open(model):
+    # with the base wrench known as well, qdd of the joint and the wrenches it changes stay open
+    missing = model.joint_names[4]
+    chosen = [s for s in sensors.forward_dynamics(model) if s.name != f'tau[{missing}]']
+    report = solvability(BlockSystem(model, chosen))
+    assert not report.solvable
+    assert report.structural_rank == report.unknowns - 1
+    assert set(report.ranks) == {report.unknowns - 1}
+    assert {f'tau[{missing}]', f'qdd[{missing}]'} <= set(report.undetermined)
+    assert set(report.undetermined) <= set(report.structurally_undetermined)
+
+
+@pytest.mark.shows('Nori: Well-posedness of (16)')
+def test_unsolvable_set__is_refused_by_name(model):
+    # one torque twice, another one never: square, and singular whatever the numbers
+    first, second = model.joint_names[:2]
+    chosen = [s for s in sensors.forward_dynamics(model) if s.name != f'tau[{second}]']
+    chosen.append(dataclasses.replace(sensors.joint_torque(first), name='once more'))
+    with pytest.raises(UnsolvableError, match=rf'do not determine .*{second}'):
+        DynamicsSolver(model, chosen)
+
+
+def test_readings_in_other_units__change_pivots_but_no_results(model):
+    # a wrench component that reads in 1e-13 N m makes a tiny pivot, and no deficient rank
+    first, second = model.joint_names[:2]
+    chosen = [s for s in sensors.forward_dynamics(model) if s.name != f'tau[{second}]']
+    plain = sensors.joint_acceleration(first)
+    (term,) = plain.terms
+    tiny = dataclasses.replace(plain, terms=(term._replace(matrix=1e-13 * term.matrix),))
+    rng = np.random.default_rng(2)
+    state, readings = model.random_state(rng), rng.normal(size=6 * 13 + 18)
+    expected = DynamicsSolver(model, [*chosen, plain]).solve(state, readings)
+    solver = DynamicsSolver(model, [*chosen, tiny])
+    for _ in range(2):
+        solver.solve(model.random_state(rng), readings)
+    readings[-1] *= 1e-13
+    assert_close(solver.solve(state, readings).nu_dot, expected.nu_dot, 1e-9)
+
+
+def test_singular_state_of_a_regular_set__is_an_error():
+    # the tip's force across the first joint says nothing where its arm vanishes
+    turn = np.eye(4)
+    turn[0, 3] = 1.0
+    links = tuple(Link.from_mass(f'link{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(3))
+    joints = (
+        Joint('one', 'revolute', 'link0', 'link1', axis=np.array([0.0, 0.0, 1.0])),
+        Joint('two', 'revolute', 'link1', 'link2', placement=turn, axis=np.array([1.0, 0.0, 0.0])),
+    )
+    planar = TreeModel.from_description(Description('arm', links, joints), base='fixed')
+    # angular acceleration of the last link about its own y axis: qdd_1 sin(s_2)
+    spin = Sensor('spin', (Term(Variable('a', 'link2'), np.eye(6)[4:5]),))
+    chosen = [*sensors.all_external_wrenches(planar), spin, sensors.joint_torque('two')]
+    solver = DynamicsSolver(planar, chosen)
+    state, readings = planar.neutral_state(), np.zeros(20)
+    readings[18] = 1.0
+    state.s[1] = 0.3
+    assert solver.solve(state, readings).nu_dot[0] == pytest.approx(1.0 / np.sin(0.3), rel=1e-9)
+    state.s[1] = 0.0
+    with pytest.raises(UnsolvableError, match=r'do not determine tau.one., qdd.one.'):
+        solver.solve(state, readings)

@@ -4,15 +4,14 @@
 
 import numpy as np
 import pytest
-from geolin_estimation.kernels import block_system, elimination
-from geolin_estimation.sparse import BlockSystem, DynamicsSolver, Estimator, sensors
+from geolin_estimation.sparse import BlockSystem, DynamicsSolver, sensors
 from scipy import sparse
 from scipy.sparse import linalg
 from support.close import assert_close, assert_wrong, deviation
 from support.trees import random_model
 
 from geolin_papers.nori_2017.articulated import articulated_inertias, property_two
-from geolin_papers.nori_2017.factorization import FixedLU, fill_in, ordered_rows
+from geolin_papers.nori_2017.factorization import FixedLU
 from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
 from geolin_papers.nori_2017.orders import articulated_body_order, peel, recursive_order
 from geolin_ros import Description, Joint, Link, TreeModel
@@ -81,15 +80,6 @@ def test_peeling__recovers_the_triangle_of_permuted_inverse_dynamics(count, shap
     lu = linalg.splu(lower.tocsc(), permc_spec='NATURAL', diag_pivot_thresh=0.0)
     lower.eliminate_zeros()
     assert lu.L.nnz + lu.U.nnz - system.size == lower.nnz
-
-
-@pytest.mark.shows('Nori: Definition 1')
-def test_peeling__stops_where_forward_dynamics_couples():
-    rng = np.random.default_rng(3)
-    _, model = random_model(rng, 10, 'chain')
-    system = updated(model, sensors.forward_dynamics(model), rng)
-    order = peel(system.row, system.column, system.rows, system.size)
-    assert 6 * system.nb + system.m <= order.rows.size < system.size
 
 
 @pytest.mark.shows('Nori: Property 2', 'Nori: N1')
@@ -186,23 +176,6 @@ def test_factors__rebuild_the_matrix_with_the_predicted_fill(base):
     assert not np.any((U != 0.0) & ~predicted[1])
 
 
-@pytest.mark.shows('Nori: Section V-D')
-@pytest.mark.parametrize('scale', [1.0, 1e-4, 1e-8, 1e-12, 0.0])
-def test_articulated_body_order__stays_accurate_near_aligned_positions(scale):
-    rng = np.random.default_rng(8)
-    model = aligned_chain(10)
-    system, lu = articulated(model)
-    state = model.random_state(rng)
-    state.s[:] *= scale
-    readings = rng.normal(size=system.rows - system.equations)
-    solver = DynamicsSolver(model, sensors.forward_dynamics(model))
-    by_solver = np.concatenate([part.ravel() for part in solver.solve(state, readings)])
-    system.update(state, readings)
-    expected = np.linalg.solve(system.matrix().toarray(), -system.b)
-    assert_close(lu.solve(), expected, 1e-11)
-    assert_close(by_solver, expected, 1e-11)
-
-
 @pytest.mark.shows('Nori: N7')
 def test_frozen_order__of_a_fill_reducing_factorization__loses_all_digits():
     # erratum N7: rows chosen at one state are kept, as section V-D of the paper proposes
@@ -229,34 +202,25 @@ def test_frozen_order__of_a_fill_reducing_factorization__loses_all_digits():
     assert_close(found, expected, 1e-11)
 
 
-def little_fill(model, sensor_set):
-    system = BlockSystem(model, sensor_set)
-    return system, FixedLU(system, minimum_fill_order(system))
-
-
-@pytest.mark.shows('Nori: - found once')
-@pytest.mark.parametrize('scale', [1.0, 1e-4, 1e-8, 1e-12, 0.0])
-def test_minimum_fill_order__found_once_serves_every_state(scale):
+@pytest.mark.shows('Nori: - found once', 'Nori: Section V-D', 'Nori: Problem 2')
+@pytest.mark.parametrize('find', [minimum_fill_order, articulated_body_order])
+def test_order_found_once__serves_every_state_near_aligned_positions_too(find):
     rng = np.random.default_rng(12)
     models = [aligned_chain(10)]
     models += [random_model(rng, 9, base=base)[1] for base in ('floating', 'fixed')]
     for model in models:
-        system, lu = little_fill(model, sensors.forward_dynamics(model))
-        for _ in range(3):
+        system = BlockSystem(model, sensors.forward_dynamics(model))
+        solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+        lu = FixedLU(system, find(system))
+        for scale in (1.0, 1e-4, 1e-8, 1e-12, 0.0):
             state = model.random_state(rng)
             state.s[:] *= scale
-            system.update(state, rng.normal(size=system.rows - system.equations))
+            readings = rng.normal(size=system.rows - system.equations)
+            by_solver = np.concatenate([part.ravel() for part in solver.solve(state, readings)])
+            system.update(state, readings)
             expected = np.linalg.solve(system.matrix().toarray(), -system.b)
-            assert_close(lu.solve(), expected, 1e-10)
-
-
-@pytest.mark.shows('Nori: Problem 2')
-def test_minimum_fill_order__of_inverse_dynamics_has_no_fill():
-    """Of a triangle in disguise it finds the triangle [Nori, Remark 2]."""
-    rng = np.random.default_rng(13)
-    _, model = random_model(rng, 12)
-    system, lu = little_fill(model, sensors.inverse_dynamics(model))
-    assert lu.pattern.nonzeros == system.row.size
+            assert_close(lu.solve(), expected, 1e-11)
+            assert_close(by_solver, expected, 1e-11)
 
 
 @pytest.mark.shows('Nori: Eq. (1)', 'Nori: Eqs. (10)', 'Nori: Property 2')
@@ -323,26 +287,3 @@ def test_worst_case_pattern__covers_every_state_and_no_more():
         if scale == 0.0:
             assert len(now) < len(allowed)
     assert seen == allowed
-
-
-def test_kernels__are_compiled_once():
-    rng = np.random.default_rng(10)
-    for base in ('floating', 'fixed'):
-        _, model = random_model(rng, 3, base=base)
-        for make in (sensors.inverse_dynamics, sensors.forward_dynamics):
-            for solver in (DynamicsSolver, Estimator):
-                system = solver(model, make(model)).system
-                system.update(model.neutral_state(), np.zeros(system.rows - system.equations))
-    kernels = block_system.assemble, elimination.substitute_columns, elimination.evaluate_rows
-    for function in kernels:
-        assert len(function.signatures) == 1
-
-
-def test_fill_in__refuses_an_empty_place_on_the_diagonal():
-    rng = np.random.default_rng(11)
-    _, model = random_model(rng, 3)
-    system = updated(model, sensors.forward_dynamics(model), rng)
-    order = articulated_body_order(system)
-    order.rows[[0, -1]] = order.rows[[-1, 0]]
-    with pytest.raises(ValueError, match='empty place'):
-        fill_in(ordered_rows(system, order))

@@ -8,7 +8,6 @@ Shares no formula with the kernels: they are what it judges.
 import itertools
 
 import numpy as np
-from scipy.linalg import logm
 
 from geolin_ros.model.state import State
 
@@ -105,9 +104,3 @@ def linearization(forward_dynamics, model, state, tau, step=2e-2):
 def vee(V):
     """Return the twist of a 4x4 matrix of se(3)."""
     return np.array([V[0, 3], V[1, 3], V[2, 3], V[2, 1], V[0, 2], V[1, 0]])
-
-
-def difference(start, end):
-    """Return z = [H; s; v; r] with end = start exp(z), the inverse of `retract`."""
-    relative = np.real(logm(np.linalg.solve(start.H, end.H)))
-    return np.concatenate((vee(relative), end.s - start.s, end.v - start.v, end.r - start.r))

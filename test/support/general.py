@@ -84,11 +84,11 @@ class Dense:
 class Referee:
     """Called as a `Linearizer`; contacts are those of the beginning."""
 
-    def __init__(self, model, contacts=()):
-        self.model, self.contacts = model, tuple(contacts)
+    def __init__(self, model, contacts=(), length=0.1):
+        self.model, self.contacts, self.length = model, tuple(contacts), length
 
     def __call__(self, state, tau):
-        return Dense(self.model, state, tau, contacts=self.contacts)
+        return Dense(self.model, state, tau, contacts=self.contacts, length=self.length)
 
 
 def linearization(model, state, tau, wrenches=()):

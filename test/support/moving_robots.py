@@ -20,7 +20,7 @@ NAMES = tuple(PINOCCHIO)
 ARBITRARY = MovingFrame(exp(np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])), np.linspace(-1, 1, 6))
 EXPRESSIONS = [pytest.param(name, id=name) for name in NAMES]
 EXPRESSIONS.append(pytest.param(ARBITRARY, id='arbitrary'))
-FLOATING = (('quadruped', 'floating'), ('solo12', 'floating'), ('talos_reduced', 'floating'))
+FLOATING = (('quadruped', 'floating'), ('talos_reduced', 'floating'))
 ROBOTS = (*FLOATING, ('quadruped', 'fixed'))
 
 

@@ -1,13 +1,92 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Cosine and sine of eight angles at once, against extended precision."""
+"""The vector type of the kernels, and eight angles at once against extended precision."""
 
 import numpy as np
 import pytest
+from numba.core.errors import NumbaError, TypingError
 
-from geolin_ros.kernels._jit import lean_kernel
+from geolin_ros.kernels._jit import kernel, lean_kernel
 from geolin_ros.kernels.simd.lanes import lanes
 from geolin_ros.kernels.simd.trigonometry import LARGEST, cos_sin, cos_sin_of_eight
+from geolin_ros.kernels.simd.vector import (
+    get,
+    get_int,
+    load8,
+    put,
+    select,
+    store8,
+    store_lanes,
+)
+
+A, B = np.arange(1.0, 9.0), np.arange(-8.0, 0.0)
+
+
+@lean_kernel
+def mask(a, b, bits, out):
+    store8(out, 0, select(bits, load8(a, 0), load8(b, 0)))
+    store_lanes(out, 8, bits, load8(a, 0))
+
+
+@pytest.mark.parametrize('bits', [0, 1, 0b1000_0000, 0b0110_1001, 255, 256 + 2])
+def test_masks__pick_lanes_and_leave_other_memory_alone(bits):
+    out = np.full(16, np.nan)
+    mask(A, B, bits, out)
+    chosen = np.array([bits >> k & 1 for k in range(8)], dtype=bool)
+    assert np.array_equal(out[:8], np.where(chosen, A, B))
+    assert np.array_equal(out[8:], np.where(chosen, A, np.nan), equal_nan=True)
+
+
+@lean_kernel
+def first(array):
+    return get(array, 0)
+
+
+@lean_kernel
+def first_int(array):
+    return get_int(array, 0)
+
+
+@lean_kernel
+def overwrite(array):
+    put(array, 0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ('function', 'array'),
+    [
+        (first, np.zeros(8, np.float32)),
+        (first, np.zeros(16)[::2]),
+        (first_int, np.zeros(8, np.int32)),
+    ],
+    ids=['float32', 'strided', 'int32'],
+)
+def test_load__takes_contiguous_arrays_of_one_type_only(function, array):
+    with pytest.raises(TypingError):
+        function(array)
+
+
+def test_store__refuses_a_read_only_array():
+    array = np.zeros(8)
+    array.setflags(write=False)
+    with pytest.raises(TypingError):
+        overwrite(array)
+
+
+@kernel
+def allocate(array):
+    return np.zeros(array.shape[0])[0]
+
+
+@lean_kernel
+def allocate_without_runtime(array):
+    return np.zeros(array.shape[0])[0]
+
+
+def test_lean_kernel__cannot_allocate():
+    assert allocate(A) == 0.0
+    with pytest.raises(NumbaError):
+        allocate_without_runtime(A)
 
 
 @lean_kernel
