@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile into the cache, with a line that counts, what would else be compiled unseen.
 
-By default what `make demo` runs; with ``--all`` all of `geolin warm-up`.
+By default what `make demo` runs; with ``--all`` all of `geolin warm-up`, and what programs of
+users alone call.
 """
 
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from importlib.metadata import entry_points
 from multiprocessing import Queue, get_context
 
 JOBS = ('demo',)
-MORE = ('commands', 'contacts', 'discretization', 'estimation', 'fixed base')
+MORE = ('commands', 'contacts', 'discretization', 'other packages', 'fixed base', 'library')
 PROCESSES = 2
 
 
@@ -31,8 +33,7 @@ def count(queue: Queue) -> None:
 
 def compile_for(job: str) -> None:
     """Run each kernel of the demo once, or of what else there is."""
-    import geolin_estimation.warm_up
-
+    from geolin_ros.cli.warm_up import WARM_UPS
     from geolin_ros.stream import warm_up, warm_up_commands
 
     if job == 'demo':
@@ -41,13 +42,45 @@ def compile_for(job: str) -> None:
         warm_up.warm_up()
         Flight(warm_up.small_model()).advance(1e-3)
         return
+    if job == 'other packages':
+        for found in entry_points(group=WARM_UPS):
+            found.load()()
+        return
     {
         'contacts': warm_up.warm_up_contacts,
         'discretization': warm_up.warm_up_discretization,
-        'estimation': geolin_estimation.warm_up.warm_up,
         'fixed base': warm_up.warm_up_fixed_base,
         'commands': warm_up_commands.warm_up_commands,
+        'library': call_library,
     }[job]()
+
+
+def call_library() -> None:
+    """Run the kernels that no node and no command does."""
+    import numpy as np
+    from geolin_control.stages import StageProblem
+
+    import geolin_ros
+    from geolin_ros.dynamics import batch
+    from geolin_ros.stream.warm_up import small_model
+
+    model = small_model()
+    at, n, m = (model, model.neutral_state()), np.zeros(model.n), np.zeros(model.m)
+    none, variation = np.zeros(model.n, bool), geolin_ros.Variation(gravity=np.ones(3))
+    geolin_ros.Linearizer(model).along([at[1]] * 2, [n], [0.0, 1e-3])
+    geolin_ros.inverse_dynamics_regressor(*at, m)
+    geolin_ros.inverse_dynamics_derivatives(*at, m)
+    geolin_ros.forward_dynamics_derivatives(*at, n)
+    geolin_ros.hybrid_dynamics_derivatives(*at, n, n, none)
+    geolin_ros.inverse_dynamics_variation(*at, m, variation)
+    geolin_ros.hybrid_dynamics_variation(*at, n, n, none, variation)
+    many = model, [at[1]] * 9
+    batch.hybrid_dynamics(*many, [n] * 9, [n] * 9, none)
+    batch.inverse_dynamics_derivatives(*many, [m] * 9)
+    batch.forward_dynamics_derivatives(*many, [n] * 9)
+    problem = StageProblem(2, 1, 1)
+    problem.R[:] = 1.0
+    problem.solve([0.0])
 
 
 def main() -> None:

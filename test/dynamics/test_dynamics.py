@@ -202,17 +202,13 @@ def test_threads__have_scratch_of_their_own():
         assert all(pool.map(run, range(8)))
 
 
-@pytest.mark.parametrize(
-    'function',
-    [lambda model, state: batch.mass_matrix(model, [state]), mass_matrix],
-    ids=['batch', 'one'],
-)
-def test_robots__are_let_go_of(function):
+def test_robots__are_let_go_of():
     """What is prepared of each robot must not keep it: memory would grow with their number."""
     *robots, last = [random_model(default_rng(4), 3)[1] for _ in range(4)]
     gone = [weakref.ref(robot) for robot in robots]
     for robot in (*robots, last):  # the last one may be kept at hand
-        function(robot, robot.neutral_state())
+        mass_matrix(robot, robot.neutral_state())
+        batch.mass_matrix(robot, [robot.neutral_state()])
     del robots, robot
     gc.collect()
     assert [robot() for robot in gone] == [None] * 3

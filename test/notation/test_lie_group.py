@@ -157,6 +157,4 @@ def test_example__carries_the_error_between_two_flows(system, monkeypatch):
 def test_example__runs(capsys, monkeypatch):
     monkeypatch.setattr(example, 'STEPS', 10)
     example.main([])
-    text = capsys.readouterr().out
-    assert 'heavy top on SO(3) x R^3, 3 inputs' in text
-    assert 'underwater vehicle on SE(3) x R^6, 4 inputs' in text
+    assert 'underwater vehicle on SE(3) x R^6, 4 inputs' in capsys.readouterr().out

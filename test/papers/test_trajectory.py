@@ -96,16 +96,13 @@ def test_sensitivity__composes(case):
 
 
 def test_errors__of_transitions_name_the_source(case):
-    n = case.model.n
-    with pytest.raises(ShapeError, match=rf'taus has shape \({n},\), expected \(K, {n}\)'):
-        case.motion(taus=np.zeros(n))
-    with pytest.raises(ShapeError, match=r'taus has shape \(0, '):
-        case.motion(taus=np.zeros((0, n)))
+    for taus in (np.zeros(case.model.n), np.zeros((0, case.model.n))):
+        with pytest.raises(ShapeError, match='taus has shape'):
+            case.motion(taus=taus)
     motion = case.motion('euler')
-    with pytest.raises(ConfigurationError, match='start is 4 and end is 2, expected 0 <= start'):
-        motion.sensitivity(4, 2)
-    with pytest.raises(ConfigurationError, match=r'end is 7, expected .* <= 6'):
-        motion.sensitivity(0, 7)
+    for start, end in ((4, 2), (0, 7)):
+        with pytest.raises(ConfigurationError, match=f'end is {end}, expected'):
+            motion.sensitivity(start, end)
 
 
 BASES = ('floating', 'fixed')
