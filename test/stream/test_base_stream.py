@@ -41,9 +41,9 @@ def stream_of(**values):
     return BaseStream(model, base_settings(values, model.base_link))
 
 
-def imu(make, k, acceleration=UP, frame=''):
+def imu(model, k, acceleration=UP):
     message = empty_message(IMU)
-    message.header = make.header(START + k * PERIOD, frame)
+    message.header = Messages(model).header(START + k * PERIOD)
     a = message.linear_acceleration
     a.x, a.y, a.z = acceleration
     return message
@@ -53,9 +53,9 @@ def standing(model):
     return model.state(positions=dict(zip(model.joint_names, (0.0, 0.7, -1.4) * 4, strict=True)))
 
 
-def joints(make, model, k):
-    state = standing(model)
-    return make.joint_state(Sample(START + k * PERIOD, state, np.zeros(model.n)))
+def joints(model, k):
+    sample = Sample(START + k * PERIOD, standing(model), np.zeros(model.n))
+    return Messages(model).joint_state(sample)
 
 
 def standing_pose(model):
@@ -77,9 +77,8 @@ def efforts_that_hold(model, s, feet):
 
 def feed(stream, k, acceleration=UP, **changes):
     """Send an IMU message and a joint state, with changes of its fields; return the answer."""
-    make = Messages(stream.model)
-    take(stream, 'imu', imu(make, k, acceleration))
-    message = joints(make, stream.model, k)
+    take(stream, 'imu', imu(stream.model, k, acceleration))
+    message = joints(stream.model, k)
     for name, value in changes.items():
         setattr(message, name, value)
     return take(stream, 'joint_states', message)
@@ -150,7 +149,7 @@ def test_forces__tell_which_feet_stand():
 @pytest.mark.parametrize('standing', [FEET, FEET[1:3]])
 def test_efforts__tell_which_feet_stand(standing):
     stream = stream_of(contact_source='efforts')
-    s = joints(Messages(stream.model), stream.model, 0).position
+    s = joints(stream.model, 0).position
     tau = efforts_that_hold(stream.model, s, standing)
     assert stand(stream, effort=tau).estimate.on_ground == set(standing)
     with dropped(Cause.MISSING_EFFORT, 'expected them as contact_source'):
@@ -161,7 +160,7 @@ def test_efforts__tell_which_feet_stand(standing):
 def test_rates_that_nobody_publishes__come_from_a_filter(unknown):
     stream = stream_of()
     stand(stream, START_SAMPLES)
-    message, speed, found = joints(Messages(stream.model), stream.model, 0), 0.3, []
+    message, speed, found = joints(stream.model, 0), 0.3, []
     for k in range(START_SAMPLES, START_SAMPLES + 60):
         position = message.position + speed * k * PERIOD * 1e-9
         answer = feed(stream, k, position=position, velocity=np.array(unknown))
@@ -175,10 +174,9 @@ def test_rates_that_nobody_publishes__come_from_a_filter(unknown):
 
 def test_silent_imu__is_told_and_starts_anew():
     stream = stream_of()
-    make = Messages(stream.model)
     stand(stream)
     with dropped(Cause.NO_IMU, r'0\.2050 s away'):
-        take(stream, 'joint_states', joints(make, stream.model, 100))
+        take(stream, 'joint_states', joints(stream.model, 100))
     assert feed(stream, 400) is None
     assert stand(stream, 30, 401) is not None
 
@@ -193,7 +191,7 @@ def test_sample_without_its_message__counts_as_the_message():
         stamp, acceleration = START + k * PERIOD, (0.1 * k - 7.0, 0.3, 9.81)
         sample = (0.0, 0.0, 0.0, *acceleration)
         assert one.repeat_imu(stamp, sample)
-        a = take(one, 'joint_states', joints(Messages(one.model), one.model, k)).estimate
+        a = take(one, 'joint_states', joints(one.model, k)).estimate
         b = feed(other, k, acceleration).estimate
         assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
     for wrong in (stamp - 1, stamp, stamp + 1_000_000_000):
@@ -222,8 +220,8 @@ def test_command__writes_the_bag_of_the_node(tmp_path, capsys):
         bag.write('/contact_states', START, make.contact_states(START, FEET))
         for k in range(60):
             stamp = START + k * PERIOD
-            bag.write('/imu/data', stamp, imu(make, k))
-            bag.write('/joint_states', stamp, joints(make, model, k))
+            bag.write('/imu/data', stamp, imu(model, k))
+            bag.write('/joint_states', stamp, joints(model, k))
     arguments = ['estimate', str(tmp_path / 'in'), '-o', str(tmp_path / 'out'), '--json']
     values = [f'contacts:=[{", ".join(ON_POINTS["contacts"])}]', 'contact_source:=topic']
     for value in values:

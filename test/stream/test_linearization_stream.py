@@ -3,17 +3,24 @@
 """Answers about joint states: which are given, and that they are the library's."""
 
 import dataclasses
+import time
 
 import numpy as np
 import pytest
+from support.close import assert_close
 from support.messages import SECOND
 from support.states import seen_from
-from support.taking import Source, take
+from support.taking import Source, dropped, take
 
 from geolin_ros import Linearizer, TreeModel, robots
+from geolin_ros.spatial.se3 import exp
+from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.inputs.pairing import BaseSample, Interpolated
 from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.linearization_stream import LinearizationStream
 
+pin = pytest.importorskip('pinocchio')
 T0, MS = 50 * SECOND, 1_000_000
 
 
@@ -111,3 +118,125 @@ def test_max_rate__leaves_out_what_comes_faster(quadruped, max_rate, answered):
     assert (counts.received, counts.answered, counts.skipped) == (100, answered, 100 - answered)
     set_back = T0 - 2 * SECOND  # the first is answered whatever the last one was
     assert source.feed(stream, set_back).stamp == set_back
+
+
+# ---- Joint states between odometries, and those that wait for one
+
+
+@pytest.mark.parametrize('milliseconds', [0, 1, 10, 20, 33, 47, 60])
+def test_base__is_where_pinocchio_interpolates_it(quadruped, milliseconds):
+    rng, pairing, state = np.random.default_rng(0), Interpolated(0.03), quadruped.neutral_state()
+    samples = [
+        BaseSample(T0 + k * 20 * MS, exp(rng.normal(size=6)), rng.normal(size=6)) for k in range(4)
+    ]
+    for sample in samples:
+        pairing.add(sample)
+    age = pairing.at(T0 + milliseconds * MS, state)
+    k, rest = divmod(milliseconds, 20)
+    first, second = samples[k], samples[min(k + 1, 3)]
+    expected = pin.SE3.Interpolate(pin.SE3(first.H), pin.SE3(second.H), rest / 20)
+    assert_close(state.H, expected.homogeneous, 1e-13)
+    assert_close(state.v, first.v + rest / 20 * (second.v - first.v), 1e-14)
+    assert age == pytest.approx(rest * 1e-3)
+
+
+@pytest.mark.parametrize(
+    ('milliseconds', 'says'),
+    [(-1, 'before it is'), (101, 'after it is'), (50, r'\+0.0500 s away')],
+)
+def test_joint_state__outside_or_in_a_gap_is_refused(quadruped, milliseconds, says):
+    pairing = Interpolated(max_skew=0.03)
+    for stamp in (T0, T0 + 100 * MS):
+        pairing.add(BaseSample(stamp, np.eye(4), np.zeros(6)))
+    with dropped(Cause.SKEW, says):
+        pairing.at(T0 + milliseconds * MS, quadruped.neutral_state())
+
+
+def joints(model, milliseconds):
+    return Source(model, milliseconds).joint_state(T0 + milliseconds * MS)
+
+
+def base(milliseconds):
+    return Source(None, milliseconds).odometry(T0 + milliseconds * MS)
+
+
+@pytest.fixture
+def stream(quadruped):
+    return LinearizationStream(quadruped, StreamSettings(pairing='interpolate', max_skew=0.05))
+
+
+def test_joint_states__wait_for_the_odometry_after_them(stream, quadruped):
+    take(stream, 'odom', base(0))
+    before = time.perf_counter()
+    for t in (1, 5, 9, 12):
+        assert take(stream, 'joint_states', joints(quadruped, t)) is None
+    after, stamps = time.perf_counter(), []
+    for answer in stream.take('odom', base(10)):
+        stamps.append(answer.stamp)
+        position = joints(quadruped, (answer.stamp - T0) // MS).position
+        np.testing.assert_array_equal(answer.state.s, position)
+        assert answer.odometry_stamp == T0
+        assert before < answer.received_at < after < answer.began_at
+    assert stamps == [T0 + t * MS for t in (1, 5, 9)]
+    counts = stream.counts
+    assert (counts.received, counts.answered, counts.dropped) == (4, 3, 0)
+    stream.forget()  # that which waits too
+    for t in (0, 10):
+        assert take(stream, 'odom', base(t)) is None
+    answer = take(stream, 'joint_states', joints(quadruped, 4))  # at once
+    assert answer.stamp == T0 + 4 * MS
+    assert_close(answer.odometry_age, 4e-3, 1e-9)
+
+
+def test_patient_joint_states__are_answered_whichever_topic_comes_first(quadruped):
+    """As a bag that is replayed into a node that could not follow for a while."""
+    times = range(0, 2000, 10)
+    states = [('joint_states', joints(quadruped, t)) for t in times]
+    bases = [('odom', base(t)) for t in times[:-10:5]]
+    for pairing in ('newest', 'interpolate'):
+        answers = []
+        for order in (
+            sorted(bases + states, key=lambda m: nanoseconds(m[1].header.stamp)),
+            states + bases,
+            bases + states,
+        ):
+            stream = LinearizationStream(quadruped, StreamSettings(pairing=pairing, max_wait=1e6))
+            stream.on_drop = lambda drop: None
+            answers.append(
+                {
+                    answer.stamp: answer.A.copy()
+                    for topic, message in [*order, ('end', None)]
+                    for answer in stream.take(topic, message)
+                }
+            )
+            assert stream.counts.received == stream.counts.answered + stream.counts.dropped
+        expected = len(times) - 9 if pairing == 'newest' else 5 * len(bases) - 4
+        for found in answers:
+            assert list(found) == list(answers[0])
+            assert len(found) == expected
+            for stamp, A in found.items():
+                np.testing.assert_array_equal(A, answers[0][stamp])
+
+
+@pytest.mark.parametrize(
+    ('settings', 'most'), [({'pairing': 'interpolate'}, 50), ({'max_wait': 0.02}, 20)]
+)
+def test_patience__has_an_end(quadruped, settings, most):
+    stream = LinearizationStream(quadruped, StreamSettings(**settings))
+    take(stream, 'odom', base(0))
+    for t in (10, 20, 10 + most):
+        assert take(stream, 'joint_states', joints(quadruped, t)) is None
+    with dropped(Cause.SKEW, f'has waited for {(most + 1) * 1e-3:.4f} s .* max_wait'):
+        take(stream, 'joint_states', joints(quadruped, 11 + most))
+    assert [answer.stamp for answer in stream.take('odom', base(25))] == [T0 + 20 * MS]
+
+
+@pytest.mark.parametrize('first', ['joint states', 'odometry'])
+def test_max_rate__counts_those_that_wait_and_those_that_need_not(quadruped, first):
+    stream = LinearizationStream(quadruped, StreamSettings(pairing='interpolate', max_rate=250.0))
+    messages = [('joint_states', joints(quadruped, t)) for t in range(1, 10)]
+    messages.insert(0 if first == 'odometry' else 9, ('odom', base(10)))
+    take(stream, 'odom', base(0))
+    stamps = [answer.stamp for message in messages for answer in stream.take(*message)]
+    assert stamps == [T0 + t * MS for t in (1, 5, 9)]
+    assert stream.counts.skipped == 6

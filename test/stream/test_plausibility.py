@@ -5,6 +5,8 @@
 A simulated flight raises no warning, whatever is lost of it; each way to spoil it raises its own.
 """
 
+import re
+
 import numpy as np
 import pytest
 from geolin_demos.demo.flight import Flight
@@ -188,43 +190,41 @@ DEGREES = np.repeat((1.0, 180.0 / np.pi), 3)
 SPOILT = {
     'world axes': (
         lambda w: told(w, twists=in_world_axes(w)),
-        ('in world axes, not in child axes: set', 'twist_frame to world'),
+        'in world axes, not in child axes: set .*twist_frame to world',
     ),
     'mixed axes': (
         lambda w: told(w, twists=in_mixed_axes(w)),
-        ('in world axes where it is linear and in child axes where it',),
+        'in world axes where it is linear and in child axes where it',
     ),
     'degrees': (
         lambda w: told(w, twists=w.twists * DEGREES),
-        ('the angular odometry twist agrees', 'no', 'check units, frames'),
+        'the angular odometry twist agrees .*no.*check units, frames',
     ),
     'frozen pose': (
         lambda w: told(w, poses=still(w.poses)),
-        ('the odometry pose stays the same in 301 messages',),
+        'pose stays the same in 301 messages',
     ),
-    'held up': (held_up, ('9.8 m/s^2 and does so at 0 m/s^2', 'give contacts or foot forces')),
+    'held up': (held_up, r'9.8 m/s\^2 and does so at 0 m/s\^2.*give contacts or foot forces'),
     'frozen joint': (
         lambda w: w._replace(positions=with_column(w.positions, 3, w.positions[0, 3])),
-        ("joint 'FR_hip_joint' stays at",),
+        "joint 'FR_hip_joint' stays at",
     ),
     'frozen joints': (
         lambda w: w._replace(positions=still(w.positions), rates=np.zeros_like(w.rates)),
-        ('their publisher is frozen',),
+        'their publisher is frozen',
     ),
-    'knee': (knee_beyond, ("'FL_calf_joint' has position -0.3, outside -2.7 to -0.6",)),
+    'knee': (knee_beyond, "'FL_calf_joint' has position -0.3, outside -2.7 to -0.6"),
     'late': (
         lambda w: w._replace(ages=np.full(len(w.times), 0.03)),
-        ('+30.0 ms away from their odometry',),
+        r'\+30.0 ms away from their odometry',
     ),
     **{
-        f'{part} {value:g}': (beyond(part, value), (f"joint 'FR_hip_joint' has {words}",))
-        for part, value, words in (
-            ('positions', 10.0, 'position 10'),
-            ('positions', -10.0, 'position -10'),
-            ('rates', 1e3, 'rate 1000/s'),
-            ('rates', -1e3, 'rate -1000/s'),
-            ('efforts', 1e3, 'effort 1000'),
-            ('efforts', -1e3, 'effort -1000'),
+        f'{part}s {sign}': (beyond(f'{part}s', sign * size), f"'FR_hip_joint' has {part} {words}")
+        for sign, minus in ((1, ''), (-1, '-'))
+        for part, size, words in (
+            ('position', 10.0, f'{minus}10'),
+            ('rate', 1e3, f'{minus}1000/s'),
+            ('effort', 1e3, f'{minus}1000'),
         )
     },
 }
@@ -234,10 +234,9 @@ ALONE = 'world axes', 'mixed axes', 'degrees', 'frozen pose', 'frozen joint', 'l
 
 @pytest.mark.parametrize('what', SPOILT)
 def test_spoilt_flight__raises_the_warning_about_it(flight, quadruped, what):
-    spoil, fragments = SPOILT[what]
+    spoil, says = SPOILT[what]
     said = warned(spoil(flight), quadruped)
-    (sentence,) = [sentence for sentence in said if fragments[0] in sentence]
-    assert all(fragment in sentence for fragment in fragments)
+    assert len([sentence for sentence in said if re.search(says, sentence)]) == 1
     assert len(said) == 1 or what not in ALONE, said
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Torques from what sensors read, against the motors of a robot simulated by MuJoCo."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,8 +38,7 @@ def model():
 @pytest.fixture(scope='module')
 def motion(model):
     """What the robot felt for two seconds and the push that follows: one entry a sample."""
-    robot = StandingRobot(model, robots.path('humanoid'))
-    samples = []
+    robot, samples = StandingRobot(model, robots.path('humanoid')), []
     for k in range(round((PUSH.start + 0.1) / STEP)):
         robot.advance()
         acceleration, turning, wrenches = robot.measured()
@@ -130,8 +130,7 @@ def test_covariances__come_at_their_rate_and_shrink_with_better_sensors(model, m
     found = answers(TorqueStream(model, settings), motion[:102])
     kept = [a.covariance for a in found if a.covariance is not None]
     assert len(kept) == 11
-    size = model.n + 12
-    assert kept[0].shape == (size, size)
+    assert kept[0].shape == (model.n + 12,) * 2
     assert np.linalg.eigvalsh(kept[0])[0] > -1e-9 * np.max(kept[0])
     better = TorqueStream(model, settings)
     for sample in motion[:2]:
@@ -141,25 +140,25 @@ def test_covariances__come_at_their_rate_and_shrink_with_better_sensors(model, m
 
 
 def test_wrench_with_covariance__is_believed(model, motion):
-    stream = TorqueStream(
-        model, TorqueSettings(**HEARD, wrench_messages='with_covariance', covariance_rate=1000.0)
-    )
-    deviations = []
+    settings = TorqueSettings(**HEARD, wrench_messages='with_covariance', covariance_rate=1000.0)
+    stream, deviations = TorqueStream(model, settings), []
+
+    def feel(sample, variance, link):
+        message = wrench_stamped(sample.stamp, sample.wrenches[link], link)
+        covariance = (variance * np.eye(6)).ravel()
+        message.covariance = SimpleNamespace(rows=6, cols=6, data=covariance)
+        take(stream, f'{link}/wrench', message)
+
     for k, sample in enumerate(motion[:6]):
         take(stream, 'imu', imu(sample.stamp, sample.acceleration, sample.turning))
         for link in SOLES:
-            message = wrench_stamped(sample.stamp, sample.wrenches[link], link)
-            covariance = (1.0 if k < 3 else 1e-4) * np.eye(6)
-            message.covariance = SimpleNamespace(rows=6, cols=6, data=covariance.ravel())
-            take(stream, f'{link}/wrench', message)
+            feel(sample, 1.0 if k < 3 else 1e-4, link)
         answer = take(stream, 'joint_states', joints(model, sample))
         if answer is not None:
             deviations.append(np.sqrt(answer.covariance[model.n, model.n]))
     assert deviations[-1] < 0.1 * deviations[0]
-    broken = wrench_stamped(motion[6].stamp, np.zeros(6), 'left_sole')
-    broken.covariance = SimpleNamespace(rows=6, cols=6, data=-np.eye(6).ravel())
     with dropped(Cause.COVARIANCE):
-        take(stream, 'left_sole/wrench', broken)
+        feel(motion[6], -1.0, 'left_sole')
 
 
 def test_message__carries_the_estimate(model, motion):
@@ -184,24 +183,19 @@ def test_unusable_inputs__are_dropped_by_cause(model, motion):
     stream = TorqueStream(model, TorqueSettings(**HEARD))
     first, second, third = motion[:3]
 
-    a, w = first.acceleration, first.turning
-
-    def told(topic, message):
-        return take(stream, topic, message)
-
-    assert told('joint_states', joints(model, first)) is None
-    with dropped(Cause.NO_IMU):
-        told('joint_states', joints(model, second))
-    with dropped(Cause.IMU_FRAME):
-        told('imu', imu(1, a, w, frame='torso'))
-    with dropped(Cause.IMU_PART):
-        told('imu', imu(1, a, w, covariance=-1.0))
-    for sample in (first, second):
-        told('imu', imu(sample.stamp, a, w))
-    with dropped(Cause.BACKWARDS):
-        told('imu', imu(first.stamp, a, w))
-    with dropped(Cause.NO_WRENCH):
-        told('joint_states', joints(model, third))
+    felt = first.acceleration, first.turning
+    for topic, message, cause in (
+        ('joint_states', joints(model, first), None),
+        ('joint_states', joints(model, second), Cause.NO_IMU),
+        ('imu', imu(1, *felt, frame='torso'), Cause.IMU_FRAME),
+        ('imu', imu(1, *felt, covariance=-1.0), Cause.IMU_PART),
+        ('imu', imu(first.stamp, *felt), None),
+        ('imu', imu(second.stamp, *felt), None),
+        ('imu', imu(first.stamp, *felt), Cause.BACKWARDS),
+        ('joint_states', joints(model, third), Cause.NO_WRENCH),
+    ):
+        with nullcontext() if cause is None else dropped(cause):
+            assert take(stream, topic, message) is None
     assert stream.counts.dropped == 5
     assert stream.counts.received == 3
 
