@@ -61,48 +61,29 @@ class TestBodies:
             assert 0.0 < limits.velocity <= 30.0
 
     def test_inertias__are_those_of_the_primitives(self, name):
-        """Sampled: a link's mass is spread evenly over what one sees."""
-        rng = np.random.default_rng(0)
-        described = {link.name: link for link in read(robots.path(name)).links}
-        for link in ElementTree.parse(robots.path(name)).getroot().iter('link'):
-            if link.find('inertial') is None:
+        """By MuJoCo: a link's mass is spread evenly over what one sees."""
+        mujoco = pytest.importorskip('mujoco')
+        root = ElementTree.parse(robots.path(name)).getroot()
+        for link in root.iter('link'):
+            for shape in link.findall('collision'):
+                link.remove(shape)
+        spec = mujoco.MjSpec.from_string(ElementTree.tostring(root, encoding='unicode'))
+        spec.compiler.discardvisual = spec.compiler.fusestatic = False
+        spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
+        theirs, compared = spec.compile(), 0
+        for link in read(robots.path(name)).links:
+            if not link.inertia.any():
                 continue
-            inertia = described[link.get('name')].inertia
-            points, volumes = zip(*(_samples(v, rng) for v in link.iter('visual')), strict=True)
-            weights = np.concatenate(
-                [np.full(len(p), v / len(p)) for p, v in zip(points, volumes, strict=True)]
+            body = theirs.body(link.name)
+            mass, c = link.inertia[0, 0], link.inertia[[5, 3, 4], [1, 2, 0]] / link.inertia[0, 0]
+            R = np.empty(9)
+            mujoco.mju_quat2Mat(R, body.iquat)
+            R = R.reshape(3, 3)
+            about_com = R @ np.diag(body.inertia) @ R.T * mass / body.mass
+            expected = about_com + mass * (c @ c * np.eye(3) - np.outer(c, c))
+            assert_allclose(c, body.ipos, rtol=0, atol=1e-4)
+            assert_allclose(
+                link.inertia[3:, 3:], expected, rtol=0, atol=1e-3 * np.abs(expected).max()
             )
-            weights *= inertia[0, 0] / weights.sum()
-            p = np.concatenate(points)
-            com = weights @ p / inertia[0, 0]
-            second = (p * weights[:, None]).T @ p
-            expected = np.trace(second) * np.eye(3) - second
-            assert_allclose(inertia[[5, 3, 4], [1, 2, 0]] / inertia[0, 0], com, rtol=0, atol=2e-3)
-            size = np.abs(expected).max()
-            assert_allclose(inertia[3:, 3:], expected, rtol=0, atol=0.03 * size)
-
-
-def _samples(visual, rng, count=40_000):
-    """Return points spread evenly over a primitive, in the link frame, and its volume."""
-    shape = visual.find('geometry')[0]
-    at, rpy = (
-        np.array([float(value) for value in visual.find('origin').get(key).split()])
-        for key in ('xyz', 'rpy')
-    )
-    if shape.tag == 'box':
-        half = np.array([float(value) for value in shape.get('size').split()]) / 2
-        points, volume = rng.uniform(-half, half, (count, 3)), 8 * np.prod(half)
-    else:
-        r = float(shape.get('radius'))
-        half = r if shape.tag == 'sphere' else float(shape.get('length')) / 2
-        points = rng.uniform([-r, -r, -half], [r, r, half], (count, 3))
-        if shape.tag == 'sphere':
-            points, volume = points[np.linalg.norm(points, axis=1) <= r], 4 / 3 * np.pi * r**3
-        else:
-            inside = np.linalg.norm(points[:, :2], axis=1) <= r
-            points, volume = points[inside], 2 * np.pi * r**2 * half
-    if rpy[0]:  # z to -y
-        points = points[:, [0, 2, 1]] * [1, -1, 1]
-    elif rpy[1]:  # z to x
-        points = points[:, [2, 1, 0]] * [1, 1, -1]
-    return points + at, volume
+            compared += 1
+        assert compared == {'quadruped': 17, 'humanoid': 29}[name]

@@ -45,11 +45,10 @@ def file(tmp_path):
 
 
 def test_macros__are_expanded_with_the_arguments_of_the_file(file):
-    for given in (str(file), file, expand(file, {'mass': '8.0'})):
+    for given, mass in ((str(file), 3.0), (file, 3.0), (expand(file, {'mass': '8.0'}), 8.0)):
         model = TreeModel.from_urdf(given)
         assert model.name == 'walker'
         assert set(model.joint_names) == {'left_hip', 'right_hip'}
-        mass = 3.0 if given in (str(file), file) else 8.0
         assert model.total_mass == pytest.approx(5.0 + mass)
 
 
