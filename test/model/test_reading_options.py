@@ -13,7 +13,7 @@ from support.mujoco_oracle import MujocoOracle
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.robots import example_robot, read_robot
 
-from geolin_ros import Linearizer, TreeModel, mass_matrix, robots, urdf
+from geolin_ros import Linearizer, TreeModel, mass_matrix, robots
 from geolin_ros.cli import main
 from geolin_ros.description import Description, Mimic, apply_overlay, attach_payloads
 from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning, UnknownNameError
@@ -263,19 +263,6 @@ def test_overlay__is_read_from_yaml(talos, tmp_path):
         TreeModel.from_description(talos[0], overlay=path)
 
 
-def test_gear_ratio__comes_from_the_transmission():
-    text = (
-        '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
-        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-        '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
-        '<transmission name="t"><joint name="j"/><actuator name="m">'
-        '<mechanicalReduction>7</mechanicalReduction></actuator></transmission></robot>'
-    )
-    overlay = {'joints': {'j': {'rotor_inertia': 0.01}}}
-    model = TreeModel.from_description(urdf.read(text), base='fixed', overlay=overlay)
-    assert model.tree.armature[0] == pytest.approx(0.49)
-
-
 # ---- Options
 
 
@@ -314,7 +301,7 @@ def test_options_of_another_type__are_refused(options, words):
         TreeModel.from_urdf(robots.path('quadruped'), **options)
 
 
-def test_robot_under_the_link_world__has_a_fixed_base_in_python_node_and_commands(capsys):
+def test_robot_under_the_link_world__has_a_fixed_base_in_python_and_node():
     path, heard = example_robot('ur5_robot'), []
     with pytest.warns(ModelWarning, match="'world': is the root: the base is taken as"):
         model = TreeModel.from_urdf(path)
@@ -322,11 +309,6 @@ def test_robot_under_the_link_world__has_a_fixed_base_in_python_node_and_command
     assert model.base == served.base == 'fixed'
     assert model.hash == served.hash
     assert [sentence for sentence in heard if "'world': is the root" in sentence]
-    for command in ('info', 'lint-urdf'):
-        main([command, str(path)])
-        printed = capsys.readouterr().out
-        assert "fixed base 'world'" in printed
-        assert "'world': is the root" in printed
     pinocchio = PinocchioOracle.read_urdf(path, model)
     state = model.random_state(np.random.default_rng(3))
     assert_close(mass_matrix(model, state), pinocchio.mass_matrix(state), 1e-12)
