@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short closed loops in one process: what must stand stands, pushed; and what PD bears."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support.standing import simulator_of
@@ -16,6 +18,7 @@ from geolin_demos.sim.sensors import Sensors
 from geolin_demos.sim.simulator import Push
 from geolin_demos.sim.trial import PERIOD, push_of, random_pushes, simulate
 
+from benchmarks.balance_redesign import RedesignedLqr
 from geolin_ros.dynamics.kinematics import Kinematics
 
 QUADRUPEDS = 'quadruped', pytest.param('go2', marks=pytest.mark.soak)
@@ -52,18 +55,6 @@ def test_humanoid_on_one_sole__falls_by_pd():
     recording = run('humanoid', motion, Pd, three_pushes('humanoid', 0.02))
     assert not recording.stands
     assert recording.fallen > 0.2
-
-
-@pytest.mark.parametrize('robot', QUADRUPEDS)
-def test_quadruped__lifts_a_foot_and_puts_it_down(robot):
-    simulator = simulator_of(robot)
-    motion = lift_and_put_down(simulator, 'FL_foot', shift=1.0, hold=1.0, start=0.2)
-    push = push_of(0.03, 2.0, 1.9, simulator.model.total_mass)
-    recording = run(robot, motion, pushes=[push])
-    assert recording.stands
-    height = [recording.references[k].H[2, 3] for k in (0, -1)]
-    assert height[0] == pytest.approx(height[1], abs=1e-9)
-    assert min(len(motion.at(t).supports) for t in recording.times) == 3
 
 
 class Regulated:
@@ -112,14 +103,20 @@ def test_regulator__lifts_a_foot_and_puts_it_down_on_gains_made_as_it_goes():
     assert recording.drift() < 0.01
 
 
-@pytest.mark.parametrize('robot', HUMANOIDS)
-def test_humanoid__squats(robot):
+@pytest.mark.parametrize(
+    ('robot', 'law'),
+    [
+        ('humanoid', partial(RedesignedLqr, every=5)),
+        pytest.param('g1_29dof_rev_1_0', ScheduledLqr, marks=pytest.mark.soak),
+    ],
+)
+def test_humanoid__squats_on_gains_of_its_posture_and_of_the_motion(robot, law):
     simulator = simulator_of(robot)
     motion = squat(simulator, 0.15, 0.5, 3.2)
     heights = [motion.at(t).state.H[2, 3] for t in np.linspace(0.0, 3.2, 200)]
     assert np.ptp(heights) == pytest.approx(0.15, abs=1e-3)
     push = push_of(0.02, 1.0, 1.8, simulator.model.total_mass)
-    recording = run(robot, motion, pushes=[push])
+    recording = run(robot, motion, law, [push])
     assert recording.stands
     assert recording.peak_error() < 0.03
 

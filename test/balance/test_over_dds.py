@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Simulator, linearizer and LQR node as processes: `make balance` with fewer pushes."""
+"""Nodes and simulator as processes, and what `make balance` says of them."""
 
 import json
 import re
@@ -16,7 +16,6 @@ import pytest
 from support.processes import Program
 from support.robots import example_robot
 from support.standing import standing_robot
-from support.strangers import BIPED
 
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
@@ -95,21 +94,6 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
     assert [node.wait(60) for node in nodes] == [0, 0, 0]
     said = (tmp_path / 'linearizer.txt').read_text()
     assert 'twist' not in said, said  # it is that of a filter, but right
-
-
-def test_robot_of_mjcf__stands_on_one_sole_in_three_processes(tmp_path):
-    robot = tmp_path / 'biped.xml'
-    robot.write_text(BIPED)
-    found = balance(
-        f'--robot={robot}', '--feet=l_foot,r_foot', '--cases=1 sole', '--pushes=1',
-        f'--output={tmp_path / "balance.png"}',
-    )  # fmt: skip
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert re.search(r'^\[simulator\] PASS  1 sole, J', found.stdout, re.MULTILINE)
-    assert re.search(
-        r'^stranger, 0 +1 sole .* ms +\d+ of \d+ +[1-9]\d* ', found.stdout, re.MULTILINE
-    )
-    assert 'serve stranger: floating base' in found.stdout
 
 
 @pytest.mark.parametrize(('source', 'is_led'), [('model', False), ('linearization', True)])

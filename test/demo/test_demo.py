@@ -138,28 +138,6 @@ def test_consumer__tells_a_robot_without_linearizer(tmp_path):
         end(robot)
 
 
-INTERRUPTED = """
-import importlib.abc, os, runpy, signal, sys
-
-class Interruption(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, *_):
-        if name == 'numba':
-            os.kill(os.getpid(), signal.SIGINT)
-
-sys.meta_path.insert(0, Interruption())
-runpy.run_module(sys.argv.pop(1), run_name='__main__')
-"""
-
-
-@pytest.mark.parametrize('name', ['geolin_demos.balance', 'mpc'])
-def test_interrupt__while_modules_are_imported_is_one_line(name, monkeypatch):
-    monkeypatch.setenv('PYTHONPATH', str(ROOT / 'examples'), prepend=os.pathsep)
-    use = [sys.executable, '-c', INTERRUPTED, name]
-    done = subprocess.run(use, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (130, '')
-    assert done.stderr == f'{name.rpartition(".")[2]}: SIGINT before it was up\n'
-
-
 @pytest.mark.parametrize(('of_user', 'expected'), [(None, 'LOCALHOST'), ('SUBNET', 'SUBNET')])
 def test_discovery__is_of_this_machine_unless_its_user_says_otherwise(
     of_user, expected, monkeypatch

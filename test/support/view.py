@@ -15,13 +15,12 @@ from support.processes import Program
 
 
 @contextmanager
-def serving(*arguments, environment=None):
+def serving(*arguments):
     """Run `geolin view` with arguments; yield where its page is."""
     process = Program(
         [Path(sys.executable).with_name('geolin'), 'view', *arguments, '--port', '0'],
         stdout=subprocess.PIPE,
         text=True,
-        env=environment,
         lasts=True,
     )
     alarm = threading.Timer(PATIENCE, process.kill)
