@@ -113,10 +113,12 @@ def propose(
     UnsolvableError
         If the robot is no arm, or effort limits do not hold it in the middle of its range.
     """
+    series, fine, rng = _Series(model), np.arange(0.0, PERIOD, FINE), np.random.default_rng(0)
+    at_rest = 0.0 * series.random(np.random.default_rng(0))
+    series.within(at_rest, fine)  # an arm that its efforts do not hold is refused at once
     equations = equations_of(model, [prepare(signals, model)])
     parameters = Parameters(model, equations)
     known, spreads = information(equations, parameters), spreads_of(parameters)
-    series, rng = _Series(model), np.random.default_rng(0)
     noise = FIRST_NOISE * _effort_sizes(model, rng)
     coarse = np.arange(0.0, PERIOD, COARSE)
 
@@ -138,7 +140,7 @@ def propose(
     x = min((series.random(rng) for _ in range(STARTS)), key=cost)
     for _ in watch(range(ROUNDS), ROUNDS):
         x = optimize.minimize(cost, x, method='L-BFGS-B', options={'maxiter': STEPS}).x
-    x = series.within(x, np.arange(0.0, PERIOD, FINE))
+    x = series.within(x, fine)
     time = np.arange(0.0, PERIOD + 0.5 * KNOTS, KNOTS)
     eigenvalues = np.asarray(np.linalg.eigvalsh(information_with(x))[::-1])
     return Trajectory(time, *series.at(x, time), eigenvalues)
