@@ -3,12 +3,12 @@
 """Gains designed offline: as exact as stated, the same after a file, and steady."""
 
 import dataclasses
+import io
 import json
 import struct
 import subprocess
 import zipfile
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -60,15 +60,6 @@ def test_interpolated_gain__is_within_the_stated_error_all_along(name):
         slack = 0.02 * np.max(model.limits.effort)
         np.testing.assert_allclose(found.feedforward, exact.feedforward, atol=slack)
     assert 1e-4 < worst < 1.5 * bank.largest_error
-
-
-def test_gains__do_not_jump_along_the_route():
-    model, supports, top, bank = squatting('quadruped')
-    low = squat(model, supports, [top.H[2, 3] - 0.1], top)[0].state
-    way = [top.retract(f * top.difference(low)) for f in np.linspace(0.0, 1.0, 60)]
-    K = [bank.gains(FEET, state).K for state in way]
-    steps = [relative(a, b) for a, b in pairwise(K)]
-    assert max(steps) < 4.0 * relative(K[0], K[-1]) / 59
 
 
 def test_gains_made_while_a_robot_runs__fill_a_bank_that_is_saved(tmp_path):
@@ -167,94 +158,80 @@ def test_file__needs_nothing_of_ours_to_be_read(two_sets):
         assert file['route1/K_past'].shape == (1, 12, 12)
 
 
-def test_yaml__is_read_by_people(two_sets):
-    text = two_sets[3].with_suffix('.yaml').read_text()
-    content = yaml.safe_load(text)
-    assert [route['supports'][0]['frame'] for route in content['routes']] == ['FL_foot', 'FL_foot']
-    assert np.shape(content['routes'][0]['K']) == (2, 12, 36)
-    assert 'frame: FL_foot\n' in text
-    assert max(map(len, text.splitlines())) < 130  # no line of all numbers
-
-
 def test_missing_contact_set__is_named_with_those_there_are(two_sets):
     _, top, bank, _ = two_sets
     with pytest.raises(UnknownNameError, match=r"'FL_foot\+FR_foot'.*did you mean"):
         bank.gains(['FR_foot', 'FL_foot'], top)
 
 
-def test_unusable_file__is_explained(two_sets, tmp_path):
+def test_file_of_another_model_or_with_a_part_missing__is_named(two_sets, tmp_path):
     model, _, bank, path = two_sets
     other = standing_robot('quadruped', armature=0.02)[0]
     with pytest.raises(InputError, match='is for model'):
         load_bank(path, other)
     with pytest.raises(InputError, match='the bank is for model'):
         save_bank(bank, other, tmp_path / 'x.npz')
-    with np.load(path) as file:
-        content = dict(file)
-    text, archive = tmp_path / 'text.npz', path.read_bytes()
-    huge = np.lib.format.magic(1, 0) + struct.pack('<H', 118)
-    huge += b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }".ljust(118)
-    damaged = [b'', b'no archive', archive[: len(archive) // 2], archive[:40] + archive[44:], huge]
-    for entry, data in (
-        ('header.npy', huge),
-        ('header.npy', huge.replace(b'<f8', b'<U8')),
-        ('header.npy', huge.replace(b'10000000000000', b'99999999999999999999')),
-        ('route0/K.npy', huge),
-    ):
-        with zipfile.ZipFile(text, 'w') as made:
-            made.writestr(entry, data)
-            if entry != 'header.npy':
-                np.lib.format.write_array(made.open('header.npy', 'w'), content['header'])
-        damaged.append(text.read_bytes())
-    for data in damaged:
-        text.write_bytes(data)
-        with pytest.raises(InputError, match='no gain bank of version 1'):
-            load_bank(text, model)
-    for name, value in (
-        ('route0/K', content['route0/K'][:, :, :-1]),
-        ('route0/s', np.nan * content['route0/s']),
-        ('header', np.array('{"format": "geolin_ros gain bank", "version": 2}')),
-        ('header', np.array('[]')),
-        ('header', np.array('[' * 100_000)),
-        ('header', np.array('1' * 5000)),
-        ('route0/H', 2.0 * content['route0/H']),
-    ):
-        broken = tmp_path / 'broken.npz'
-        np.savez(broken, **(content | {name: value}))
-        with pytest.raises(InputError, match='no gain bank of version 1'):
-            load_bank(broken, model)
-    document = yaml.safe_load(path.with_suffix('.yaml').read_text())
-    document['routes'][1]['H'].pop()
-    text = tmp_path / 'broken.yaml'
-    for broken_text in (
-        yaml.safe_dump(document),
-        *('a: [', 'no mapping', '', '[' * 100_000, '[' * 900 + ']' * 900, '\0'),
-        'routes: [&a [1.0], *a]',
-    ):
-        text.write_text(broken_text)
-        with pytest.raises(InputError, match='no gain bank of version 1'):
-            load_bank(text, model)
-    content.pop('route1/H')
-    np.savez(tmp_path / 'part.npz', **content)
-    with pytest.raises(InputError, match='route1/H'):
-        load_bank(tmp_path / 'part.npz', model)
     with pytest.raises(OSError, match='nowhere'):
         load_bank(tmp_path / 'nowhere.npz', model)
+    with np.load(path) as file:
+        np.savez(tmp_path / 'part.npz', **{k: file[k] for k in file if k != 'route1/H'})
+    with pytest.raises(InputError, match='route1/H'):
+        load_bank(tmp_path / 'part.npz', model)
+
+
+HUGE = np.lib.format.magic(1, 0) + struct.pack('<H', 118)
+HUGE += b"{'descr': '<f8', 'fortran_order': False, 'shape': (10000000000000,), }".ljust(118)
+ENTRIES = [
+    ('header', '{"format": "geolin_ros gain bank", "version": 2}'),
+    *(('header', text) for text in ('[]', '[' * 100_000, '1' * 5000)),
+    ('header', HUGE.replace(b'<f8', b'<U8')),
+    ('route0/K', np.zeros((2, 12, 35))),
+    ('route0/K', HUGE),
+    ('route0/s', np.full((2, 12), np.nan)),
+    ('route0/H', np.full((2, 4, 4), 2.0)),
+]
+TEXTS = ('a: [', 'no mapping', '', '[' * 100_000, '[' * 900 + ']' * 900, '\0')
+
+
+def broken_files(path):
+    """Yield the suffix and the content of files that are no gain banks, made of one that is."""
+    good = path.read_bytes()
+    for content in (b'', b'no archive', good[: len(good) // 2], good[:40] + good[44:], HUGE):
+        yield '.npz', content
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for name, value in ENTRIES:
+        array, made = io.BytesIO(), io.BytesIO()
+        np.save(array, 0 if isinstance(value, bytes) else value)
+        content = value if isinstance(value, bytes) else array.getvalue()
+        with zipfile.ZipFile(made, 'w') as archive:
+            for part, data in (parts | {f'{name}.npy': content}).items():
+                archive.writestr(part, data)
+        yield '.npz', made.getvalue()
+    document = yaml.safe_load(path.with_suffix('.yaml').read_text())
+    document['routes'][1]['H'].pop()
+    for text in (yaml.safe_dump(document), *TEXTS, 'routes: [&a [1.0], *a]'):
+        yield '.yaml', text.encode()
+
+
+def test_unusable_file__is_explained(two_sets, tmp_path):
+    for suffix, content in broken_files(two_sets[3]):
+        file = tmp_path / f'broken{suffix}'
+        file.write_bytes(content)
+        with pytest.raises(InputError, match='no gain bank of version 1'):
+            load_bank(file, two_sets[0])
 
 
 def test_routes__that_change_contacts_are_refused():
     model, supports, top, _ = squatting('quadruped')
     four = equilibrium(model, top, supports)
-    on_three = standing_posture(model, supports[:3], start=top)
-    three = equilibrium(model, on_three, supports[:3])
-    with pytest.raises(ConfigurationError, match='contact sets'):
-        build(model, [[four, three]])
-    with pytest.raises(ConfigurationError, match='no other route'):
-        build(model, [[four], [four]])
+    three = equilibrium(model, standing_posture(model, supports[:3], start=top), supports[:3])
+    for routes, said in (([[four, three]], 'contact sets'), ([[four], [four]], 'no other route')):
+        with pytest.raises(ConfigurationError, match=said):
+            build(model, routes)
+    descent = squat(model, supports, [top.H[2, 3], 0.28], top)
     with pytest.raises(InfeasibleError, match='more than 5'):
-        build(
-            model, [squat(model, supports, [top.H[2, 3], 0.28], top)], tolerance=1e-9, most_knots=5
-        )
+        build(model, [descent], tolerance=1e-9, most_knots=5)
 
 
 def test_contacts__change_when_the_change_has_lasted():
@@ -267,14 +244,6 @@ def test_contacts__change_when_the_change_has_lasted():
     assert SteadyContacts('a', dwell=0.0).update(0.0, 'b') == frozenset('b')
     with pytest.raises(ConfigurationError, match='dwell'):
         SteadyContacts('a', dwell=-1.0)
-
-
-def test_bank__of_one_posture_gives_its_gains_everywhere():
-    model, supports, top, _ = squatting('quadruped')
-    bank = build(model, [[equilibrium(model, top, supports)]])
-    moved = dataclasses.replace(bank).gains(FEET, model.neutral_state())
-    assert moved is next(iter(bank.routes.values())).knots[0]
-    assert bank.largest_error == 0.0
 
 
 def test_command__saves_a_bank_that_a_node_can_load(tmp_path, capsys):
@@ -294,17 +263,15 @@ def test_command__saves_a_bank_that_a_node_can_load(tmp_path, capsys):
 
 
 @needs_tools
-def test_header__gives_a_program_in_C_the_same_numbers(tmp_path, capsys):
-    model, supports, top, _ = squatting('quadruped')
-    heights = [top.H[2, 3], top.H[2, 3] - 0.03]
-    routes = [squat(model, feet, heights, top) for feet in (supports, supports[:3])]
-    bank = build(model, routes, Tuning(delay=1), tolerance=np.inf)
+def test_header__gives_a_program_in_C_the_same_numbers(two_sets, tmp_path, capsys):
+    model, _, bank, _ = two_sets
     save_header(bank, model, tmp_path / 'held.h')
+    knots = [knot for route in bank.routes.values() for knot in route.knots]
     arrays = {
-        'x': [k.state.data for r in bank.routes.values() for k in r.knots],
-        'tau': [k.feedforward for r in bank.routes.values() for k in r.knots],
-        'K': [k.K + k.K_complement for r in bank.routes.values() for k in r.knots],
-        'K_past': [k.K_past for r in bank.routes.values() for k in r.knots],
+        'x': [k.state.data for k in knots],
+        'tau': [k.feedforward for k in knots],
+        'K': [k.K + k.K_complement for k in knots],
+        'K_past': [k.K_past for k in knots],
     }
     (tmp_path / 'program.c').write_text(
         '#include "held.h"\n#include <stdio.h>\nint main(void) {\n'
@@ -319,7 +286,7 @@ def test_header__gives_a_program_in_C_the_same_numbers(tmp_path, capsys):
     done = subprocess.run([tmp_path / 'program'], capture_output=True, check=True)
     assert done.stdout == b''.join(np.array(values).tobytes() for values in arrays.values())
     names = '+'.join(FEET), '+'.join(FEET[:3])
-    said = [f'{names[0]} 0 2', f'{names[1]} 2 2', f'{model.hash} 0.002 12']
+    said = [f'{names[0]} 0 2', f'{names[1]} 2 1', f'{model.hash} 0.002 12']
     assert done.stderr.decode().split('\n') == said
     urdf = str(robots.path('quadruped'))
     assert main(['gain-bank', urdf, str(tmp_path / 'my-gains.h'), '--contacts', *FEET]) == 1

@@ -29,18 +29,13 @@ def new_contact():
 
 def new_control():
     """An empty linear_feedback_controller_msgs/Control, of its released definition."""
-    sensor = SimpleNamespace(
-        header=std_msgs.Header(),
-        base_pose=geometry_msgs.Pose(),
-        base_twist=geometry_msgs.Twist(),
-        joint_state=sensor_msgs.JointState(),
-        contacts=[],
-    )
+    pose, twist = geometry_msgs.Pose(), geometry_msgs.Twist()
+    sensor = {'base_pose': pose, 'base_twist': twist, 'joint_state': sensor_msgs.JointState()}
     return SimpleNamespace(
         header=std_msgs.Header(),
         feedback_gain=std_msgs.Float64MultiArray(),
         feedforward=std_msgs.Float64MultiArray(),
-        initial_state=sensor,
+        initial_state=SimpleNamespace(header=std_msgs.Header(), contacts=[], **sensor),
     )
 
 

@@ -3,7 +3,6 @@
 """Postures: feet and centre of mass where they should be, by Pinocchio's kinematics."""
 
 import dataclasses
-import itertools
 import re
 
 import numpy as np
@@ -17,7 +16,7 @@ from geolin_ros import TreeModel
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.soles import read_feet
-from geolin_ros.control.support import Support, distance_inside, support_polygon
+from geolin_ros.control.support import distance_inside, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
@@ -61,8 +60,9 @@ def test_posture__stands_level_with_the_centre_of_mass_over_the_feet(name):
     check_limits(model, state)
 
 
-@pytest.mark.parametrize('moving', ['.*', '.*_(hip_.*|knee|ankle_pitch)_joint'])
-@pytest.mark.parametrize('lean', [0.0, 0.4, 0.45, 0.7])
+@pytest.mark.parametrize(
+    ('moving', 'lean'), [('.*', 0.0), ('.*_(hip_.*|knee|ankle_pitch)_joint', 0.45)]
+)
 def test_posture__of_legs_with_five_joints_is_met_too(moving, lean):
     """With legs alone the base leans to bring the centre of mass over feet, which come closer."""
     file, sides = example_robot('g1_29dof_rev_1_0'), ('left', 'right')
@@ -87,54 +87,21 @@ def test_posture__of_legs_with_five_joints_is_met_too(moving, lean):
     check_limits(model, state)
 
 
-@pytest.mark.parametrize('of', ['efforts', 'joint limits'])
-def test_height__leaves_a_reserve(of):
+def test_height__leaves_a_reserve():
     """Knees that would be at a tenth of their reserve at the usual height stand higher."""
     model, supports, usual = stance('quadruped')
     calves = [c for c, name in enumerate(model.joint_names) if 'calf' in name]
-    effort, lower = model.limits.effort.copy(), model.limits.lower.copy()
-    if of == 'efforts':
-        effort[calves] = np.abs(equilibrium(model, usual, supports).tau[calves]).max() / 0.9
-    else:
-        lower[calves] = usual.s[calves] - 0.05 * (model.limits.upper - usual.s)[calves]
-    weak = dataclasses.replace(
-        model, limits=dataclasses.replace(model.limits, effort=effort, lower=lower)
-    )
+    effort = model.limits.effort.copy()
+    effort[calves] = np.abs(equilibrium(model, usual, supports).tau[calves]).max() / 0.9
+    weak = dataclasses.replace(model, limits=dataclasses.replace(model.limits, effort=effort))
     state = standing_posture(weak, supports)
     assert state.H[2, 3] > 1.02 * usual.H[2, 3]
     assert equilibrium(weak, state, supports).effort_use.max() < 0.85
-    assert np.all(state.s[calves] > usual.s[calves] + 0.02)
-    np.testing.assert_array_equal(standing_posture(model, supports).data, usual.data)
     asked = standing_posture(weak, supports, height=float(usual.H[2, 3]))
     assert asked.H[2, 3] == pytest.approx(usual.H[2, 3], abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ('name', 'foot', 'leg'),
-    [
-        ('solo12', 'F{}_FOOT H{}_FOOT', 'FL_HFE FL_KFE'),
-        ('hyq_no_sensors', '{}f_foot {}h_foot', 'lf_hfe_joint lf_kfe_joint'),
-    ],
-)
-def test_posture__leaves_legs_on_points_room_to_extend(name, foot, leg):
-    file = example_robot(name)
-    model = TreeModel.from_urdf(file)
-    frames = [
-        word.format(side) for word in foot.split() for side in ('lr' if foot.islower() else 'LR')
-    ]
-    supports = [Support.parse(f'{frame}:0.02') for frame in frames]
-    state = standing_posture(model, supports)
-    oracle = PinocchioOracle.read_urdf(file, model)
-    pin.framesForwardKinematics(oracle.pin_model, oracle.data, oracle.q(state))
-    joints = [oracle.pin_model.getJointId(joint) for joint in leg.split()]
-    places = [oracle.data.oMi[index].translation for index in joints]
-    places.append(oracle.data.oMf[oracle.pin_model.getFrameId(frames[0])].translation)
-    length = sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(places))
-    assert 0.7 < np.linalg.norm(places[-1] - places[0]) / length < 0.85
-    check_limits(model, state)
-
-
-@pytest.mark.parametrize('name', SUPPORTS)
+@pytest.mark.parametrize('name', ['go2', 'humanoid'])
 def test_posture__with_one_foot_less_lifts_it(name):
     model, supports, state = stance(name)
     foot = supports[-1].frame
@@ -188,11 +155,15 @@ def test_posture__out_of_reach_is_explained():
     assert 'quadruped' in str(raised.value)
 
 
-def test_posture__wrong_arguments_are_named():
+@pytest.mark.parametrize(
+    ('feet', 'options', 'error', 'said'),
+    [
+        (0, {}, ConfigurationError, '0 supports'),
+        (4, {'feet': {'base': np.eye(4)}}, ConfigurationError, r"'base' has shape"),
+        (4, {'joints': {'FL_nee': 1.0}}, UnknownNameError, 'FL_nee'),
+    ],
+)
+def test_posture__wrong_arguments_are_named(feet, options, error, said):
     model, supports = standing_robot('quadruped')
-    with pytest.raises(ConfigurationError, match='0 supports'):
-        standing_posture(model, [])
-    with pytest.raises(ConfigurationError, match=r"'base' has shape .* or the position"):
-        standing_posture(model, supports, feet={'base': np.eye(4)})
-    with pytest.raises(UnknownNameError, match='FL_nee'):
-        standing_posture(model, supports, joints={'FL_nee': 1.0})
+    with pytest.raises(error, match=said):
+        standing_posture(model, supports[:feet], **options)

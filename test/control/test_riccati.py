@@ -57,7 +57,7 @@ def error(K, expected):
 
 
 @pytest.mark.parametrize('kind', SOLVERS)
-@pytest.mark.parametrize(('n', 'm'), [(1, 1), (6, 12), (9, 12), (23, 29), (32, 32)])
+@pytest.mark.parametrize(('n', 'm'), [(1, 1), (6, 12), (32, 32)])
 def test_cold_solution__equals_scipy(kind, n, m):
     discrete = kind == 'discrete'
     problem = system(np.random.default_rng(n), n, m, discrete)
@@ -66,15 +66,8 @@ def test_cold_solution__equals_scipy(kind, n, m):
     assert error(found.K, scipy_gain(*problem, discrete)) < 1e-8
     assert found.residual < 1e-12
     assert decay(*problem[:2], found.K, discrete) < 0.0
-
-
-@pytest.mark.parametrize('dt', [2e-2, 2e-3, 2e-4, 2e-5])
-def test_doublings__are_no_more_at_a_high_sample_rate(dt):
-    problem = system(np.random.default_rng(12), 12, 12, True, dt)
-    found = solve_dare(*problem)
-    assert (found.method, found.iterations) == ('doubling', 6)
-    assert error(found.K, scipy_gain(*problem, True)) < 1e-8
-    assert np.array_equal(found.F, problem[0] - problem[1] @ found.K)
+    if discrete:
+        assert np.array_equal(found.F, problem[0] - problem[1] @ found.K)
 
 
 @pytest.mark.parametrize('kind', SOLVERS)
@@ -92,16 +85,6 @@ def test_warm_solution__follows_a_slowly_changing_system(kind):
         assert error(found.K, exact) < 10.0 * found.correction**2
         assert error(found.K, exact) < 0.1 * error(K, exact)
         K = found.K
-
-
-@pytest.mark.parametrize('kind', SOLVERS)
-def test_warm_start__at_the_solution_confirms_it_to_rounding(kind):
-    problem = system(np.random.default_rng(3), 6, 12, kind == 'discrete')
-    K = SOLVERS[kind](*problem).K
-    found = SOLVERS[kind](*problem, K0=K)
-    assert found.method == 'warm'
-    assert found.correction < 1e-9
-    assert error(found.K, K) < 1e-9
 
 
 FAST = {'discrete': (44, *range(20)), 'continuous': (32, 85, 143, 279, 485, *range(20))}
@@ -129,12 +112,10 @@ def test_warm_gain__is_within_a_percent_or_solved_cold(kind):
 
 
 @pytest.mark.parametrize('kind', SOLVERS)
-@pytest.mark.parametrize('start', ['none', 'foreign'])
-def test_useless_start__is_noticed_and_solved_cold(kind, start):
+def test_useless_start__is_noticed_and_solved_cold(kind):
     discrete = kind == 'discrete'
-    rng = np.random.default_rng(11)
-    problem, other = system(rng, 8, 6, discrete), system(rng, 8, 6, discrete)
-    K0 = np.zeros((6, 16)) if start == 'none' else SOLVERS[kind](*other).K
+    problem = system(np.random.default_rng(11), 8, 6, discrete)
+    K0 = np.zeros((6, 16))
     assert decay(*problem[:2], K0, discrete) > 0.0
     found = SOLVERS[kind](*problem, K0=K0)
     assert found.method == 'doubling'
@@ -172,15 +153,18 @@ def test_cost__may_be_in_any_unit(scale):
 
 
 @pytest.mark.parametrize('kind', SOLVERS)
-@pytest.mark.parametrize('growth', [0.0, 0.05])
-def test_unreached_mode__that_does_not_decay_is_refused(kind, growth):
-    """On the border of stability, and beyond; with the mode in the cost."""
-    discrete = kind == 'discrete'
+@pytest.mark.parametrize('growth', [-0.01, 0.0, 0.05])
+def test_unreached_mode__is_refused_unless_it_decays(kind, growth):
+    """On either side of the border of stability, and on it; with the mode in the cost."""
+    discrete, solve = kind == 'discrete', SOLVERS[kind]
     A, B, Q, R, S = system(np.random.default_rng(4), 4, 3, discrete)
     A, B = scipy.linalg.block_diag(A, float(discrete) + growth), np.vstack((B, np.zeros((1, 3))))
     Q, S = scipy.linalg.block_diag(Q, 1.0), np.vstack((S, np.zeros((1, 3))))
+    if growth < 0.0:
+        assert error(solve(A, B, Q, R, S).K, scipy_gain(A, B, Q, R, S, discrete)) < 1e-8
+        return
     with pytest.raises(NotStabilizableError, match=r'9 states.*doubling: .*SciPy: '):
-        SOLVERS[kind](A, B, Q, R, S)
+        solve(A, B, Q, R, S)
 
 
 @pytest.mark.parametrize('kind', SOLVERS)
@@ -191,28 +175,20 @@ def test_unseen_mode__that_neither_grows_nor_decays_is_refused(kind):
         SOLVERS[kind](A, B, np.diag([0.0, 1.0]), np.eye(2))
 
 
-def test_unreached_mode__that_decays_is_no_obstacle():
-    A, B, Q, R, S = system(np.random.default_rng(4), 4, 3, True)
-    A, B = scipy.linalg.block_diag(A, 0.99), np.vstack((B, np.zeros((1, 3))))
-    Q, S = scipy.linalg.block_diag(Q, 1.0), np.vstack((S, np.zeros((1, 3))))
-    assert error(solve_dare(A, B, Q, R, S).K, scipy_gain(A, B, Q, R, S, True)) < 1e-8
-
-
 @pytest.mark.parametrize('kind', SOLVERS)
-def test_wrong_arguments__are_named(kind):
-    solve = SOLVERS[kind]
-    A, B, Q, R, S = system(np.random.default_rng(1), 2, 2, kind == 'discrete')
-    with pytest.raises(ShapeError, match='S has shape'):
-        solve(A, B, Q, R, S.T)
-    with pytest.raises(ShapeError, match='two matrices'):
-        solve(A, B[0], Q, R)
-    with pytest.raises(ShapeError, match='K0 has shape'):
-        solve(A, B, Q, R, S, K0=S)
-    with pytest.raises(NotFiniteError, match='Q holds NaN'):
-        solve(A, B, np.nan * Q, R)
-    with pytest.raises(ConfigurationError, match='R has the eigenvalue 0'):
-        solve(A, B, Q, 0.0 * R)
-    with pytest.raises(ConfigurationError, match='indefinite'):
-        solve(A, B, -Q, R)
-    with pytest.raises(ConfigurationError, match='indefinite'):
-        solve(A, B, Q, R, 100.0 * S + 10.0)
+@pytest.mark.parametrize(
+    ('change', 'error', 'said'),
+    [
+        (lambda A, B, Q, R, S: (A, B, Q, R, S.T), ShapeError, 'S has shape'),
+        (lambda A, B, Q, R, S: (A, B[0], Q, R), ShapeError, 'two matrices'),
+        (lambda A, B, Q, R, S: (A, B, Q, R, S, S), ShapeError, 'K0 has shape'),
+        (lambda A, B, Q, R, S: (A, B, np.nan * Q, R), NotFiniteError, 'Q holds NaN'),
+        (lambda A, B, Q, R, S: (A, B, Q, 0.0 * R), ConfigurationError, 'R has the eigenvalue 0'),
+        (lambda A, B, Q, R, S: (A, B, -Q, R), ConfigurationError, 'indefinite'),
+        (lambda A, B, Q, R, S: (A, B, Q, R, 100.0 * S + 10.0), ConfigurationError, 'indefinite'),
+    ],
+)
+def test_wrong_arguments__are_named(kind, change, error, said):
+    problem = system(np.random.default_rng(1), 2, 2, kind == 'discrete')
+    with pytest.raises(error, match=said):
+        SOLVERS[kind](*change(*problem))

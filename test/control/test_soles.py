@@ -36,8 +36,6 @@ def foot_of(robot, frame):
         ('go1', 'FL_foot', 0.02),
         ('anymal', 'LF_FOOT', 0.031),  # with the shank's cylinder above it
         ('go2', 'FL_foot', 0.022),  # a mesh, like those below
-        ('solo12', 'FL_FOOT', 0.016),
-        ('bolt', 'FL_FOOT', 0.016),
     ],
 )
 def test_balls__have_the_radius_of_sphere_or_mesh(robot, frame, radius):
@@ -54,7 +52,6 @@ def test_balls__have_the_radius_of_sphere_or_mesh(robot, frame, radius):
         ('talos_reduced', 'left_sole_link', (0.21, 0.13), 'ankle_X_collision.stl of leg_left_6'),
         ('talos_reduced_box', 'left_sole_link', (0.21, 0.13), 'collision box of leg_left_6_link'),
         ('icub_reduced', 'l_sole', (0.06, 0.16), '.dae of l_foot'),
-        ('romeo_small', 'l_sole', (0.18, 0.10), 'LAnkleRoll.dae of l_ankle'),
         ('alexander_v1.lowerBodyOnly', 'LEFT_FOOT', (0.2, 0.09), 'visual mesh Foot.obj'),
     ],
 )

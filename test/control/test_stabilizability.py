@@ -4,12 +4,10 @@
 
 import dataclasses
 import json
-import sys
 
 import numpy as np
 import pytest
 import scipy.linalg
-from matplotlib.figure import Figure
 from support.robots import example_robot, read_robot
 from support.standing import stance, standing_robot
 
@@ -17,15 +15,12 @@ from geolin_ros import Description, Linearizer, Link, TreeModel, robots
 from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
-from geolin_ros.control.mode_report import Mode
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.stabilizability import analyze_modes, analyze_reduced
 from geolin_ros.control.staircase import staircase
 from geolin_ros.errors import ConfigurationError, InputError, NotStabilizableError
 from geolin_ros.linearization.contacts import anchored
 from geolin_ros.linearization.reduction import reduce
-from geolin_ros.model.tree import JointLimits
-from geolin_tools import mode_picture
 
 MOMENTA = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']
 INTEGRALS = [f'centre of mass {a}' for a in 'xyz']
@@ -78,10 +73,8 @@ def solo():
     return read_robot(example_robot('solo12'))[1]
 
 
-@pytest.mark.parametrize('unit', [1e-6, 1.0, 1e6])
-def test_free_fall__cannot_change_its_momentum(solo, unit):
-    rng = np.random.default_rng(5)
-    state = solo.random_state(rng)
+def test_free_fall__cannot_change_its_momentum(solo):
+    state = solo.random_state(np.random.default_rng(5))
     rest = solo.state(state.H, state.s, np.zeros(6), np.zeros(solo.n))
     report = analyze_modes(solo, rest)
     assert (report.controllable, report.states) == (24, 36)
@@ -89,10 +82,6 @@ def test_free_fall__cannot_change_its_momentum(solo, unit):
     assert report.stabilizable is False
     assert np.max(np.abs(report.uncontrollable_eigenvalues)) < 1e-6
     assert report.largest_dropped < 1e-12 < 1e-3 < report.smallest_kept
-    L = Linearizer(solo.with_gravity([0.0, 0.0, 0.0]))(rest, np.zeros(solo.n))
-    scale = np.repeat([1.0, 6.0], 18)
-    scaled = L.A * scale / scale[:, None]
-    assert staircase(scaled, unit * L.B / np.linalg.norm(unit * L.B)).controllable == 24
 
 
 def test_flight_in_motion__keeps_momentum_and_centre_of_mass_over_a_horizon(solo):
@@ -104,20 +93,14 @@ def test_flight_in_motion__keeps_momentum_and_centre_of_mass_over_a_horizon(solo
     assert analyze_modes(solo, rest, horizon=0.24).controllable == 24
 
 
-@pytest.mark.parametrize(
-    'name', ['hextilt_flying_arm_5', pytest.param('icub_reduced', marks=pytest.mark.soak)]
-)
-def test_horizon__takes_shorter_steps_where_damping_is_fast(name):
-    model = read_robot(example_robot(name))[1]
+def test_horizon__takes_shorter_steps_where_damping_is_fast():
+    model = read_robot(example_robot('hextilt_flying_arm_5'))[1]
     report = analyze_modes(model, model.neutral_state(), horizon=0.05)
     assert report.controllable == report.states - 12
     assert list(report.uncontrollable) == MOMENTA + INTEGRALS
-
-
-def test_horizon__longer_than_steps_can_be_is_refused_by_the_joint():
-    model = read_robot(example_robot('icub'))[1]
+    faster = read_robot(example_robot('icub'))[1]
     with pytest.raises(ConfigurationError, match=r"at most .* s: the damping of joint '\w+'"):
-        analyze_modes(model, model.neutral_state(), horizon=0.05)
+        analyze_modes(faster, faster.neutral_state(), horizon=0.05)
 
 
 @pytest.mark.parametrize(
@@ -136,39 +119,24 @@ def test_standing_robot__is_unstable_and_controllable(name, feet, states):
     assert counted == states
 
 
-def on_one_foot():
-    """A quadruped on the point of one foot: nothing there turns it about the vertical."""
-    model, supports = standing_robot('quadruped')
-    endless = np.full(model.n, 1e3)
-    limits = JointLimits(model.limits.lower, model.limits.upper, model.limits.velocity, endless)
-    strong = dataclasses.replace(model, limits=limits)
-    four = standing_posture(strong, supports)
-    return strong, standing_posture(strong, supports[:1], start=four), supports[:1]
-
-
 def test_robot_on_one_point__cannot_turn_and_says_so():
-    model, state, foot = on_one_foot()
-    report = analyze_modes(model, state, foot)
+    """Nothing there turns it about the vertical."""
+    model, supports = standing_robot('quadruped')
+    limits = dataclasses.replace(model.limits, effort=np.full(model.n, 1e3))
+    strong, foot = dataclasses.replace(model, limits=limits), supports[:1]
+    state = standing_posture(strong, foot, start=standing_posture(strong, supports))
+    report = analyze_modes(strong, state, foot)
     assert (report.controllable, report.states) == (28, 30)
     assert list(report.uncontrollable) == ['angular momentum z', 'integral of angular momentum z']
     assert report.stabilizable is False
     assert report.full == (36, 28, 6, False)
     with pytest.raises(NotStabilizableError, match='angular momentum z') as raised:
-        design(model, equilibrium(model, state, foot))
+        design(strong, equilibrium(strong, state, foot))
     assert raised.value.report.controllable == 28
 
 
-def test_hidden_entry__is_named_by_itself_or_as_a_mixture():
-    """A joint with a spring, but no motor, in a robot that floats without gravity."""
-    model, _ = standing_robot('quadruped')
-    report = analyze_modes(dataclasses.replace(model, actuated_joints=()), model.neutral_state())
-    assert report.controllable == 0
-    assert len(report.uncontrollable) == 36
-    assert 'rate of FL_calf_joint' in report.uncontrollable
-
-
 @pytest.mark.parametrize('what', ['moves', 'accelerates'])
-def test_no_equilibrium__is_refused_in_words(what):
+def test_no_equilibrium__is_refused(what):
     model, supports, state = stance('quadruped')
     tau = equilibrium(model, state, supports).tau
     if what == 'moves':
@@ -177,132 +145,46 @@ def test_no_equilibrium__is_refused_in_words(what):
         analyze_modes(model, state, supports, 1.1 * tau)
 
 
-def test_flying_robot_that_moves__is_refused_without_a_horizon(solo):
-    with pytest.raises(InputError, match='moves: '):
-        analyze_modes(solo, solo.random_state(np.random.default_rng(0)))
-
-
-def test_robot_without_joints__is_out_of_reach_and_has_no_ranks():
-    body = Link.from_mass('body', 1.0, np.zeros(3), np.eye(3))
-    drone = TreeModel.from_description(Description('drone', (body,), ()))
-    report = analyze_modes(drone, drone.neutral_state())
-    assert (report.states, report.controllable, len(report.modes)) == (12, 0, 12)
-    assert 'rank decision' not in report.text()
-    assert 'out of reach of the inputs' in report.text()
-    with pytest.raises(ConfigurationError, match=r"'drone' has no joints.*expected no horizon"):
-        analyze_modes(drone, drone.neutral_state(), horizon=1.0)
-
-
 def test_wrong_arguments__are_named(solo):
     _, supports = standing_robot('quadruped')
     with pytest.raises(ConfigurationError, match='with a horizon of 1 s'):
         analyze_modes(solo, solo.neutral_state(), supports, horizon=1.0)
     with pytest.raises(ConfigurationError, match='expected a positive time'):
         analyze_modes(solo, solo.neutral_state(), horizon=0.0)
+    arm = TreeModel.from_urdf(PENDULUM, base='fixed')
+    with pytest.raises(ConfigurationError, match='expected a floating base'):
+        analyze_modes(arm, arm.neutral_state(), horizon=0.1)
+    body = Link.from_mass('body', 1.0, np.zeros(3), np.eye(3))
+    drone = TreeModel.from_description(Description('drone', (body,), ()))
+    with pytest.raises(ConfigurationError, match=r"'drone' has no joints"):
+        analyze_modes(drone, drone.neutral_state(), horizon=1.0)
 
 
-def test_mode__says_how_fast_and_how_damped():
-    swinging = Mode(complex(-3.0, 4.0), 'knee')
-    assert swinging.time_constant == pytest.approx(1.0 / 3.0)
-    assert swinging.damping == pytest.approx(0.6)
-    assert 'decays in 0.333 s, swings at 4 rad/s, damping +0.60: knee' in swinging.text()
-    assert 'grows in 0.5 s' in Mode(complex(2.0, 0.0), '').text()
-    assert Mode(0j, '').time_constant == np.inf
-
-
-def test_modes__are_those_of_a_pendulum_on_its_head():
-    """A robot that holds its joints stiff tips like one body: sqrt(m g h / I) about its edge."""
-    model, supports, state = stance('humanoid')
-    report = analyze_modes(model, state, supports)
-    slow = [m.eigenvalue.real for m in report.modes if m.eigenvalue.real > 1.0 and not m.frequency]
-    height = equilibrium(model, state, supports).statics.com[2]
-    assert min(slow) == pytest.approx(np.sqrt(9.81 / height), rel=0.15)
-    assert scipy.linalg.norm(report.uncontrollable_eigenvalues) == 0.0
-
-
-def test_full_pair__decays_by_baumgarte_terms_and_not_without():
+@pytest.mark.parametrize('damped', [False, True])
+def test_full_pair__decays_by_baumgarte_terms_and_not_without(damped):
     """Counted by the poles of A alone: what the inputs reach, they can place elsewhere."""
     model, supports, state = stance('quadruped')
     point = equilibrium(model, state, supports)
-    held = [dataclasses.replace(s.contact, kd=20.0, kp=100.0) for s in point.supports]
-    report, poles = {}, {}
-    for name, contacts in (
-        ('bare', [s.contact for s in point.supports]),
-        ('damped', anchored(model, state, held)),
-    ):
-        C = Linearizer(model, contacts)(state, point.tau).copy()
-        report[name] = analyze_reduced(model, state, reduce(C)).full
-        random = np.random.default_rng(0).normal(size=C.B.T.shape)
-        moved = scipy.linalg.eigvals(C.A - 0.1 * C.B @ random)
-        before = scipy.linalg.eigvals(C.A)
-        stay = [p for p in moved if np.abs(before - p).min() < 1e-2]
-        poles[name] = np.array(stay)
-    assert len(poles['bare']) == len(poles['damped']) == 24
-    assert np.abs(poles['bare']).max() < 1e-2
-    np.testing.assert_allclose(poles['damped'], -10.0, atol=1e-2)
-    assert report['bare'] == (36, 12, 24, False)
-    assert report['damped'] == (36, 12, 24, True)
-    assert 'of the 36 states of A and B 12 are controllable' in report['damped'].text()
-    assert 'which stay where they are or decay' in report['bare'].text()
-
-
-@pytest.mark.parametrize('flies', [True, False])
-def test_picture__has_a_bar_for_every_mode_longest_first(flies, tmp_path, monkeypatch):
-    model, supports = standing_robot('humanoid' if not flies else 'quadruped')
-    state = model.neutral_state() if flies else standing_posture(model, supports)
-    report = analyze_modes(model, state, () if flies else supports)
-    figures = []
-    monkeypatch.setattr(Figure, 'savefig', lambda f, *_, **__: figures.append(f))
-    mode_picture.save_picture(report, tmp_path / 'modes.png')
-    times = figures[0].axes[1]
-    widths = [bar.get_width() for bar in times.patches]
-    assert len(widths) == len(report.modes)
-    assert widths == sorted(widths, reverse=True)
-    assert [mode.time_constant for mode in report.modes] == sorted(
-        (mode.time_constant for mode in report.modes), reverse=True
-    )
-    for bar, mode in zip(times.patches, report.modes, strict=True):
-        assert bool(bar.get_hatch()) == (mode.trend == 'neither grows nor decays')
-    assert sum(bool(bar.get_hatch()) for bar in times.patches) >= 4
-    legend = [text.get_text() for text in figures[0].legends[0].get_texts()]
-    assert legend == ['grows', 'decays', 'neither grows nor decays', 'out of reach']
-
-
-def test_frame_alone__stands_for_its_collision_shapes(capsys, monkeypatch):
-    feet = ['left_foot', 'right_foot']
-    assert main(['analyze-modes', 'humanoid', '--contacts', *feet, '--json']) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found['modes']['states'] == 44  # of two soles; 56 of two points
-    expected = {'states': 68, 'controllable': 44, 'constrained': 24, 'stabilizable': False}
-    assert found['modes']['full'] == expected
-    pytest.importorskip('mujoco')
-    from geolin_demos.sim.simulator import Simulator
-
-    path = robots.path('humanoid')
-    model = read_robot(path)[1]
-    soles = list(Simulator(path, model, feet).feet.values())
-    point = equilibrium(model, standing_posture(model, soles), soles)
-    assert found['equilibrium'] == json.loads(json.dumps(point.as_dict()))
-    assert main(['analyze-modes', 'humanoid', '--contacts', 'left_foot:0', 'right_foot:0']) == 0
-    assert '56 of 56 states' in capsys.readouterr().out
-    assert main(['analyze-modes', 'humanoid', '--contacts', 'left_fot']) == 1
-    assert "did you mean 'left_foot'" in capsys.readouterr().err
-    for package in ('mujoco', 'trimesh'):
-        monkeypatch.setitem(sys.modules, package, None)
-    assert main(['analyze-modes', 'humanoid', '--contacts', *feet]) == 0
-    assert 'left_foot: a sole of 0.176 x 0.06 m' in capsys.readouterr().err
+    contacts = [s.contact for s in point.supports]
+    if damped:
+        held = [dataclasses.replace(contact, kd=20.0, kp=100.0) for contact in contacts]
+        contacts = anchored(model, state, held)
+    C = Linearizer(model, contacts)(state, point.tau).copy()
+    assert analyze_reduced(model, state, reduce(C)).full == (36, 12, 24, damped)
+    random = np.random.default_rng(0).normal(size=C.B.T.shape)
+    before, moved = (scipy.linalg.eigvals(M) for M in (C.A, C.A - 0.1 * C.B @ random))
+    stay = np.array([p for p in moved if np.abs(before - p).min() < 1e-2])
+    assert len(stay) == 24
+    np.testing.assert_allclose(stay, -10.0 if damped else 0.0, atol=1e-2)
 
 
 def test_command__analyzes_flight(capsys, tmp_path):
-    urdf = str(robots.path('quadruped'))
-    for picture in (tmp_path / 'flight.svg', tmp_path / 'flight.png'):
-        assert main(['analyze-modes', urdf, '--picture', str(picture)]) == 0
-        assert '24 of 36' in capsys.readouterr().out
+    urdf, picture = str(robots.path('quadruped')), tmp_path / 'flight.png'
+    assert main(['analyze-modes', urdf, '--picture', str(picture)]) == 0
+    assert '24 of 36' in capsys.readouterr().out
     assert picture.read_bytes()[:4] == b'\x89PNG'
-    assert 'out of reach' in picture.with_suffix('.svg').read_text()
-    assert (
-        main(['analyze-modes', urdf, '--horizon', '0.2', '--posture', 'FL_calf_joint=-1.0']) == 0
-    )
+    options = '--horizon', '0.2', '--posture', 'FL_calf_joint=-1.0'
+    assert main(['analyze-modes', urdf, *options]) == 0
     assert 'reachable within 0.2 s: 24 of 36' in capsys.readouterr().out
 
 
@@ -337,11 +219,3 @@ def test_pendulum_on_a_fixed_base__swings_or_falls_as_in_books(angle, tmp_path, 
     found = [complex(mode['real'], mode['imaginary']) for mode in modes['modes']]
     expected = [1j * speed] if angle == 0.0 else [speed, -speed]
     np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(expected), rtol=1e-9)
-
-
-def test_arm_on_a_fixed_base__reaches_all_states():
-    _, model = read_robot(example_robot('ur5_robot'), base='fixed')
-    report = analyze_modes(model, model.neutral_state())
-    assert (report.states, report.controllable, report.stabilizable) == (12, 12, True)
-    with pytest.raises(ConfigurationError, match='expected a floating base'):
-        analyze_modes(model, model.neutral_state(), horizon=0.1)
