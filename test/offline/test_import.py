@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from geolin_tools.importers.log_file import FIELDS, read_log, read_table
+from geolin_tools.importers.log_file import read_log, read_table
 from scipy.spatial.transform import Rotation
 
 from geolin_ros.cli import main
@@ -57,12 +57,6 @@ def test_import__writes_columns_of_text_in_si_units(folder, capsys):
     assert (second.header.stamp.sec, second.header.stamp.nanosec) == (1, 10_500_000)
     (description,) = messages(bag, 'robot_description')
     assert description.data == ARM
-
-
-def test_import__takes_another_file_of_the_same_columns(folder):
-    (folder / 'second.csv').write_text(ROWS.replace('1010.5', '1020'))
-    log = read_log(folder / 'map.yaml', folder / 'second.csv')
-    assert np.allclose(log.time, [1.0, 1.02])
 
 
 ARRAYS = """
@@ -152,30 +146,9 @@ def test_import__reads_arrays_of_any_order_and_scales_each_column(tmp_path, name
     assert main(['import', *arguments]) == 0
     found = np.array([message.position for message in messages(bag, 'joint_states')])
     assert np.array_equal(found, q * [1.0, -2.0])
-    printed = previewed(path, capsys)
-    assert re.search(r'\bq +20 x 2  5 to 26.9361 ', printed)
-    assert re.search(r'\bt +20 x 1  5 to 5.19, rises by 0.01 ', printed)
-
-
-def previewed(path, capsys):
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit):
         main(['import', '--preview', str(path)])
-    assert ended.value.code == 0
-    return capsys.readouterr().out
-
-
-def test_import__previews_columns_of_text(folder, capsys):
-    log = folder / 'log.csv'
-    log.write_text(ROWS.replace(',-6', ',nan'))
-    lines = previewed(log, capsys).splitlines()
-    assert [line.split()[0] for line in lines[1:]] == ['t', 'q1', 'q2', 'v1', 'v2', 'i1', 'i2']
-    assert 'rises by 10.5' in lines[1]
-    assert '4 to 4, 1 not finite' in lines[-1]
-    log.write_text(ROWS.replace(',30,2,', ', ,2,'))
-    assert '0 to 0, 1 not finite' in previewed(log, capsys).splitlines()[5]
-    assert main(['import', '--preview', str(folder / 'lag.csv')]) == 1
-    assert 'lag.csv cannot be read' in capsys.readouterr().err
+    assert re.search(r'\bt +20 x 1  5 to 5.19, rises by 0.01 ', capsys.readouterr().out)
 
 
 def test_import__differentiates_rates_of_a_joint_that_has_none(folder):
@@ -195,9 +168,8 @@ def test_import__differentiates_rates_of_a_joint_that_has_none(folder):
 
 
 def test_import__makes_stamps_of_arrival_even_on_request(tmp_path):
-    path, rng = tmp_path / 'log.npz', np.random.default_rng(0)
-    t = np.arange(200) * 0.01
-    np.savez(path, t=t + 0.002 * rng.random(200), q=np.zeros((200, 2)))
+    path, t = tmp_path / 'log.npz', np.arange(200) * 0.01
+    np.savez(path, t=t + 0.002 * np.random.default_rng(0).random(200), q=np.zeros((200, 2)))
     even = read_log(joint_log(path, even=True), path).time
     assert np.ptp(np.diff(even)) < 1e-12
     assert np.abs(even - t - 0.001).max() < 5e-4
@@ -262,26 +234,11 @@ def test_import__keeps_the_times_that_all_files_have(tmp_path):
         ('{from: t, unit: ms}', '[t]', 'expected a mapping'),
         ('{from: t, unit: ms}', '{rate: 0}', 'expected a number above 0'),
         ('scale: 0.5', 'scale: half', "scale is 'half', expected a number"),
-        ('from: [q2, q1], unit: deg', 'width: 0, unit: deg', 'expected a number above 0'),
-        ('from: t,', 'from: t, common: true,', None),
     ],
 )
 def test_import__says_what_is_wrong_with_a_mapping(folder, capsys, old, new, says):
     path, bag = folder / 'map.yaml', folder / 'bag'
     path.write_text(CSV.replace(old, new))
-    assert main(['import', str(path), str(folder), '-o', str(bag)]) == (says is not None)
-    assert (says or '') in capsys.readouterr().err
-    assert bag.exists() == (says is None)
-
-
-def test_mappings__of_the_project_name_fields_that_are_known():
-    import yaml
-    from support.environment import ROOT
-
-    files = sorted((ROOT / 'config' / 'recordings').glob('*.yaml'))
-    assert len(files) == 5
-    for file in files:
-        for topic in yaml.safe_load(file.read_text())['topics'].values():
-            assert set(topic) - {'type', 'names', 'frame', 'child_frame'} <= set(
-                FIELDS[topic['type']]
-            )
+    assert main(['import', str(path), str(folder), '-o', str(bag)]) == 1
+    assert says in capsys.readouterr().err
+    assert not bag.exists()

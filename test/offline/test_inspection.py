@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from geolin_tools.reports.inspection import inspect
-from support.bags import FOLDER, START, Messages, Sample, flight, write_bag
+from support.bags import FOLDER, START, Messages, Sample, write_bag
 from support.datasets import run
 from support.robots import example_robot
 
@@ -72,18 +72,8 @@ def in_world_axes(k, state):
 @pytest.mark.parametrize(
     ('spoil', 'axes', 'jumps', 'problem'),
     [
-        (
-            in_world_axes,
-            'world',
-            0,
-            'is in world axes, not in child axes: set parameter odometry.',
-        ),
-        (
-            twice_as_fast,
-            None,
-            0,
-            'agrees with the motion of the pose in no axes: 50% off in child',
-        ),
+        (in_world_axes, 'world', 0, 'is in world axes, not in child axes: set parameter'),
+        (twice_as_fast, None, 0, 'agrees with the motion of the pose in no axes: 50% off in'),
         (set_anew, 'child', 1, ''),
     ],
 )
@@ -97,25 +87,15 @@ def test_odometry_that_is_wrong__is_seen(report, messages, samples, spoil, axes,
 
 
 @pytest.mark.parametrize(
-    ('shift', 'name', 'said', 'dropped'),
+    ('shift', 'name', 'said', 'drops'),
     [
-        (lambda k, t: t + 50 * MS * (k >= 20), 'gaps', '1 gaps, the longest 0.052 s', {}),
-        (
-            lambda k, t: t - 2 * MS * (k == 20),
-            'repeated_stamps',
-            '1 stamps repeat',
-            {'stamp not after the last one': 2},
-        ),
-        (
-            lambda k, t: t - 10 * MS * (k == 20),
-            'backward_steps',
-            '1 stamps go back',
-            {'stamp not after the last one': 2},
-        ),
-        (lambda k, t: t - 10**10 * (k >= 20), 'clock_resets', '1 times the clock starts', {}),
+        (lambda k, t: t + 50 * MS * (k >= 20), 'gaps', '1 gaps, the longest 0.052 s', 0),
+        (lambda k, t: t - 2 * MS * (k == 20), 'repeated_stamps', '1 stamps repeat', 2),
+        (lambda k, t: t - 10 * MS * (k == 20), 'backward_steps', '1 stamps go back', 2),
+        (lambda k, t: t - 10**10 * (k >= 20), 'clock_resets', '1 times the clock starts', 0),
     ],
 )
-def test_clocks__are_looked_at(shift, name, said, dropped, report, messages, samples):
+def test_clocks__are_looked_at(shift, name, said, drops, report, messages, samples):
     entries = [
         (role, START + k // 2 * 2 * MS, message)
         for k, (role, _, message) in enumerate(messages.of_samples(moved(samples[:50], shift)))
@@ -123,53 +103,31 @@ def test_clocks__are_looked_at(shift, name, said, dropped, report, messages, sam
     found = report(entries)
     assert found['timing']['joint_states'][name] == 1
     assert any(f'joint_states: {said}' in problem for problem in found['problems'])
-    assert {cause: drop['count'] for cause, drop in found['dropped'].items()} == dropped
+    dropped = {cause: drop['count'] for cause, drop in found['dropped'].items()}
+    assert dropped == ({'stamp not after the last one': drops} if drops else {})
 
 
-def test_recording_clock_that_is_set__is_seen(report, messages, samples):
-    entries = [
-        (role, time + 10**9 * (k >= 60), message)
-        for k, (role, time, message) in enumerate(messages.of_samples(samples[:50]))
-    ]
-    assert report(entries)['timing']['odom']['clock_jumps'] == 1
-
-
-def test_robot_that_hardly_moves__leaves_its_twist_untold(robot, messages, tmp_path, capsys):
-    samples = flight(robot[0], 250)
-    still = [samples[0]._replace(stamp=sample.stamp) for sample in samples]
+def test_robot_that_hardly_moves__leaves_its_twist_untold(report, messages, samples, capsys):
+    still = [sample._replace(state=samples[0].state.copy()) for sample in samples]
     for sample in still:
         sample.state.v[:] = 0.0
-    path = write_bag(tmp_path / 'still', messages.of_samples(still), robot[1])
-    assert main(['inspect', str(path)]) == 0
-    printed = capsys.readouterr().out
-    untold = 'odometry twist against its pose: undetermined, '
-    assert f'{untold}the robot hardly moves: 0 rad/s where it moves most, expected 0.1' in printed
+    assert report(messages.of_samples(still))['odometry']['twist_frame'] is None
     assert main(['inspect', str(FOLDER / 'pushed')]) == 0
-    said = f'{untold}9 stretches of 0.03 s can be compared, expected 12'
+    said = 'undetermined, 9 stretches of 0.03 s can be compared, expected 12'
     assert said in capsys.readouterr().out
 
 
-def test_rates__are_over_the_time_that_a_topic_is_there(
-    robot, messages, samples, tmp_path, capsys
-):
-    """The robot is switched on half a second after the recording."""
-    path = write_bag(tmp_path / 'bag', messages.of_samples(samples), robot[1])
-    with open_source([path]) as source:
-        assert inspect(source)['topics']['/odom']['rate'] == pytest.approx(500.0)
-    entries = [('clock', START - 500 * MS, messages.clock(0)), *messages.of_samples(samples)]
-    late = write_bag(tmp_path / 'late', entries, robot[1])
-    assert main(['inspect', str(late)]) == 0
-    printed = capsys.readouterr().out
-    assert printed.count('500.0 Hz  /') == 2
-    assert printed.count('once  /') == 2
-
-
-def test_nan_and_missing_velocities__are_what_would_be_dropped(report, messages, samples):
-    entries = list(messages.of_samples(samples[:20]))
+def test_nan_and_missing_velocities__are_what_would_be_dropped(robot, samples, tmp_path, capsys):
+    entries = list(Messages(robot[0]).of_samples(samples[:20]))
+    early = write_bag(tmp_path / 'early', entries[1:], robot[1])
+    assert main(['inspect', str(early)]) == 0  # a joint state before any odometry
+    assert '! 1 inputs would be dropped, no odometry yet' in capsys.readouterr().out
     entries[5][2].position = np.full(12, np.nan)
     entries[7][2].velocity = np.zeros(0)
     entries[8][2].pose.pose.orientation.w = 3.0
-    found = report(entries)
+    path = write_bag(tmp_path / 'wrong', entries, robot[1])
+    assert main(['inspect', str(path), '--json']) == 2
+    found = json.loads(capsys.readouterr().out)
     assert {cause: drop['count'] for cause, drop in found['dropped'].items()} == {
         'NaN or inf': 1,
         'joint velocities missing': 1,
@@ -179,50 +137,33 @@ def test_nan_and_missing_velocities__are_what_would_be_dropped(report, messages,
     assert "joint 'FL_hip_joint' has position nan" in found['dropped']['NaN or inf']['first']
 
 
-def test_exit_status__tells_wrong_inputs_from_early_ones(
-    messages, robot, samples, tmp_path, capsys
-):
-    entries = list(messages.of_samples(samples[:20]))[1:]  # a joint state before any odometry
-    early = write_bag(tmp_path / 'early', entries, robot[1])
-    assert main(['inspect', str(early)]) == 0
-    assert '! 1 inputs would be dropped, no odometry yet' in capsys.readouterr().out
-    entries[8][2].position = np.full(12, np.inf)
-    assert main(['inspect', str(write_bag(tmp_path / 'wrong', entries, robot[1]))]) == 2
-    assert '! 1 inputs would be dropped, NaN or inf' in capsys.readouterr().out
-
-
-def test_truncated_bag__ends_every_verb_that_reads_it(bag, tmp_path, capsys):
+@pytest.mark.parametrize('verb', ['inspect', 'linearize', 'replay', 'gains'])
+def test_truncated_bag__ends_every_verb_that_reads_it(verb, bag, tmp_path, capsys):
     cut = tmp_path / 'cut.mcap'
     (file,) = bag.glob('*.mcap')
     cut.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    for verb in ('inspect', 'linearize', 'replay', 'gains'):
-        output = [] if verb == 'inspect' else ['-o', str(tmp_path / verb)]
-        assert main([verb, str(cut), *output]) == 1
-        assert 'mcap recover' in capsys.readouterr().err
-        assert not (tmp_path / verb).exists()
-
-
-def test_wrong_robot__is_said_with_an_exit_status(bag, capsys):
-    assert main(['inspect', str(bag), '--urdf', str(example_robot('solo12'))]) == 1
-    printed = capsys.readouterr().out
-    assert '12 missing, others: FL_calf_joint' in printed
-    assert '! joint states lack FL_HAA, FL_HFE' in printed
-    assert '! no sample can be linearized' in printed
-    assert "is of robot 'quadruped', not of 'solo'" in printed
+    output = [] if verb == 'inspect' else ['-o', str(tmp_path / verb)]
+    assert main([verb, str(cut), *output]) == 1
+    assert 'mcap recover' in capsys.readouterr().err
+    assert not (tmp_path / verb).exists()
 
 
 def test_description_of_another_robot__is_refused(bag, robot, tmp_path, capsys):
+    other = str(example_robot('solo12'))
+    assert main(['inspect', str(bag), '--urdf', other]) == 1
+    printed = capsys.readouterr().out
+    for words in ('lack FL_HAA, FL_HFE', 'no sample can be', "'quadruped', not of 'solo'"):
+        assert words in printed
     arguments = ['linearize', str(bag), '--output', str(tmp_path / 'out.zarr'), '--urdf']
-    assert main([*arguments, str(example_robot('solo12'))]) == 1
+    assert main([*arguments, other]) == 1
     said = capsys.readouterr().err
     assert "not of 'solo', which was given: it lacks joints FL_calf_joint" in said
-    heavy = tmp_path / 'heavy.urdf'
-    heavy.write_text(robot[1].replace('<mass value="', '<mass value="9'))
-    assert main([*arguments, str(heavy)]) == 1
+    file, text = tmp_path / 'heavy.urdf', robot[1]
+    file.write_text(text.replace('<mass value="', '<mass value="9'))
+    assert main([*arguments, str(file)]) == 1
     assert 'kg, not 15 kg; leave out --urdf' in capsys.readouterr().err
-    lighter = tmp_path / 'lighter.urdf'
-    lighter.write_text(robot[1].replace('<robot name="quadruped"', '<robot name="identified"'))
-    assert main([*arguments, str(lighter)]) == 0
+    file.write_text(text.replace('<robot name="quadruped"', '<robot name="identified"'))
+    assert main([*arguments, str(file)]) == 0
 
 
 def test_command__prints_for_people_and_machines(bag, capsys):
@@ -239,50 +180,17 @@ def test_command__prints_for_people_and_machines(bag, capsys):
 def test_simulated_time__is_that_of_the_stamps(robot, messages, samples, tmp_path, capsys):
     """Recorded at half the pace, by a clock of the wall: rates are those of the simulation."""
     entries = []
-    for k, sample in enumerate(moved(samples[:100], lambda k, t: 2_000_000 * k)):
-        wall = START + 4_000_000 * k
+    for k, sample in enumerate(moved(samples[:100], lambda k, t: 2 * MS * k)):
+        wall = START + 4 * MS * k
         entries.append(('clock', wall, messages.clock(sample.stamp)))
         entries += [(role, wall, message) for role, _, message in messages.of_samples([sample])]
     path = write_bag(tmp_path / 'bag', entries, robot[1])
     assert main(['inspect', str(path)]) == 0
     printed = capsys.readouterr().out
-    assert 's, simulated time' in printed
-    assert 'joint_states: 500.0 Hz' in printed
-    assert printed.count('stamped in simulated time') == 2
-    assert '100 of 100 usable' in printed
+    for words in ('s, simulated time', 'joint_states: 500.0 Hz', '100 of 100 usable'):
+        assert words in printed
     assert '! ' not in printed
-    without_clock = [entry for entry in entries if entry[0] != 'clock']
-    assert main(['inspect', str(write_bag(tmp_path / 'other', without_clock, robot[1]))]) == 0
-    assert capsys.readouterr().out.count('stamped in simulated time') == 2
-    out = tmp_path / 'out.zarr'
-    run(path, out)
-    found = open_dataset(str(out))
-    assert found.time.values.astype('int64').tolist() == [2_000_000 * k for k in range(100)]
+    run(path, tmp_path / 'out.zarr')
+    found = open_dataset(str(tmp_path / 'out.zarr'))
+    assert found.time.values.astype('int64').tolist() == [2 * MS * k for k in range(100)]
     assert np.isfinite(found.residual.values[1:-1]).all()
-
-
-def test_description__may_be_xacro(messages, robot, samples, tmp_path):
-    path = write_bag(tmp_path / 'bag', messages.of_samples(samples[:3]))
-    file = tmp_path / 'robot.urdf.xacro'
-    head, _, body = robot[1].partition('<robot name="quadruped"')
-    file.write_text(
-        f'{head}<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="quadruped"{body}'.replace(
-            '<link name="base">', '<xacro:property name="root" value="base"/><link name="${root}">'
-        )
-    )
-    assert '${root}' in file.read_text()
-    with open_source([path], urdf=file) as source:
-        assert source.model.hash == robot[0].hash
-        assert source.description.count('<link name="base">') == 1  # datasets hold a URDF
-        assert 'xacro:property' not in source.description
-    file.write_text(file.read_text().replace('${root}', '${no_such}'))
-    assert main(['inspect', str(path), '--urdf', str(file)]) == 1
-
-
-def test_parameter_file__is_the_nodes_own(bag, tmp_path):
-    file = tmp_path / 'parameters.yaml'
-    file.write_text('/**:\n  ros__parameters:\n    max_rate: 50.0\n    torque_source: zero\n')
-    with open_source([bag], params=file, values={'torque_source': 'topic'}) as source:
-        assert source.settings.max_rate == 50.0
-        assert source.settings.torque_source == 'topic'
-        assert source.inputs == ('odom', 'joint_efforts', 'joint_states')

@@ -21,7 +21,7 @@ from geolin_ros.cli import main
 from geolin_ros.cli.replay import INTERRUPTED
 from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ConfigurationError, RecordingError
-from geolin_ros.offline import store, workers
+from geolin_ros.offline import workers
 from geolin_ros.offline.linearize import Sampling
 from geolin_ros.offline.recording import Recording
 
@@ -103,49 +103,37 @@ def finished(path):
     return sum(file.suffix != '.partial' for file in path.glob('time/c/*'))
 
 
-@pytest.mark.parametrize('moment', ['create', 'shorten'])
-def test_run_killed_while_it_begins_or_ends__does_not_stand_in_the_way(
-    moment, long_bag, expected, tmp_path, monkeypatch
+def kill_workers(process):
+    for worker in children(process.pid):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            worker.kill()
+
+
+def press_ctrl_c(process):
+    """To all processes of a terminal."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ('blow', 'status', 'words'),
+    [
+        (kill_workers, 1, 'a worker process was killed'),
+        (Program.kill, -9, ''),
+        (press_ctrl_c, 130, 'geolin linearize: interrupted; the same command goes on\n'),
+    ],
+)
+def test_run_that_is_ended__leaves_no_process_and_goes_on_where_it_was(
+    blow, status, words, long_bag, expected, hold, tmp_path
 ):
-    path = tmp_path / 'out.zarr'
-    with monkeypatch.context() as patch:
-        patch.setattr(store, moment, interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            run(long_bag, path, chunk=CHUNK)
-    computed = run(long_bag, path, chunk=CHUNK).computed
-    assert computed == (0 if moment == 'shorten' else ROUNDS * 250)
-    assert content(path) == expected
-
-
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-
-def test_killed_worker__ends_the_run_with_an_explanation(long_bag, expected, hold, tmp_path):
     path, how = tmp_path / 'out.zarr', {'program': HELD, 'start_new_session': True}
     with start(long_bag, path, '--workers', '2', **how) as process:
         wait_for(lambda: finished(path) >= 3, process)
-        for worker in children(process.pid):
-            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-                worker.kill()
-        hold.unlink()
-        assert process.wait(PATIENCE) == 1
-        assert 'a worker process was killed' in process.stderr.read()
-    run(long_bag, path, chunk=CHUNK)
-    assert content(path) == expected
-
-
-@pytest.mark.usefixtures('hold')
-@pytest.mark.parametrize(('number', 'status'), [(signal.SIGKILL, -9), (signal.SIGHUP, 129)])
-def test_run_that_is_killed__takes_its_workers_along_and_goes_on_where_it_was(
-    number, status, long_bag, expected, tmp_path
-):
-    path = tmp_path / 'out.zarr'
-    with start(long_bag, path, '--workers', '2', program=HELD) as process:
-        wait_for(lambda: finished(path) >= 3, process)
         below = children(process.pid)
-        process.send_signal(number)
-        assert process.wait(PATIENCE) == status
+        blow(process)
+        hold.unlink()
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == status
+    assert words in said
     _, left = psutil.wait_procs(below, timeout=PATIENCE)
     for worker in left:
         worker.kill()
@@ -159,27 +147,9 @@ def test_run_that_is_killed__takes_its_workers_along_and_goes_on_where_it_was(
     assert content(path) == expected
 
 
-@pytest.mark.usefixtures('hold')
-def test_interrupted_run__says_that_it_goes_on(long_bag, expected, tmp_path):
-    """Ctrl-C goes to all processes of a terminal, also to those that are just coming up."""
-    path, how = tmp_path / 'out.zarr', {'program': HELD, 'start_new_session': True}
-    with start(long_bag, path, '--workers', '2', **how) as process:
-        wait_for(path.exists, process)
-        for _ in range(3):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGINT)
-            time.sleep(0.05)
-        said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 130
-    assert said == 'geolin linearize: interrupted; the same command goes on\n'
-    run(long_bag, path, chunk=CHUNK)
-    assert content(path) == expected
-
-
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_replay_that_is_ended__leaves_a_bag_that_can_be_read(number, long_bag, tmp_path):
+def test_replay_that_is_ended__leaves_a_bag_that_can_be_read(long_bag, tmp_path):
     program = f"""
-import os
+import os, signal
 from geolin_ros.offline import replay
 
 write = replay._Writer.write
@@ -187,35 +157,18 @@ write = replay._Writer.write
 def until_the_middle(self, recorded, answer, counts):
     write(self, recorded, answer, counts)
     if counts.answered == 100:
-        os.kill(os.getpid(), {int(number)})
+        os.kill(os.getpid(), signal.SIGTERM)
 
 replay._Writer.write = until_the_middle
 {PROGRAM}
 """
     path = tmp_path / 'out'
-    done = subprocess.run(
-        [sys.executable, '-c', program, 'replay', str(long_bag), '-o', str(path)],
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stdout) == (128 + number, '')
+    command = [sys.executable, '-c', program, 'replay', str(long_bag), '-o', str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (128 + signal.SIGTERM, '')
     assert done.stderr == f'geolin replay: {INTERRUPTED}\n'
     with Recording([path]) as found:
         assert found.counts[LINEARIZATIONS] == 100
-
-
-def test_worker_that_is_ended_at_work__leaves_nothing(long_bag, expected, tmp_path):
-    """As one that compiles for longer than Ctrl-C leaves it."""
-    path = tmp_path / 'out.zarr'
-    program = f'from geolin_ros.offline import workers; workers.LAST_JOBS = 0.0; {PROGRAM}'
-    with start(long_bag, path, '--workers', '2', program=program) as process:
-        wait_for(lambda: finished(path) >= 3, process)
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 130
-    assert said == 'geolin linearize: interrupted; the same command goes on\n'
-    run(long_bag, path, chunk=CHUNK)
-    assert content(path) == expected
 
 
 def children(pid):
@@ -286,38 +239,17 @@ def test_full_disk__leaves_what_was_finished(long_bag, expected, small_disk, tmp
     assert content(tmp_path / 'out.zarr') == expected
 
 
-@pytest.mark.parametrize(
-    'options', [(), ('--storage', 'sqlite3'), ('--compression', 'file')], ids=' '.join
-)
-def test_full_disk__leaves_a_bag_that_ends_there(options, long_bag, small_disk, capsys):
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_full_disk__leaves_a_bag_that_ends_there(storage, long_bag, small_disk, capsys):
     """The last MB are for the end of the bag: without it nothing could be read."""
     small = small_disk('12m')
-    assert main(['replay', str(long_bag), '-o', str(small / 'bag'), *options]) == 1
+    command = ['replay', str(long_bag), '-o', str(small / 'bag'), '--storage', storage]
+    assert main(command) == 1
     assert 'No space left on device' in capsys.readouterr().err
     with Recording([small / 'bag']) as recording:
         assert sorted(recording.counts) == sorted(recording.types)
         assert 50 < recording.counts[LINEARIZATIONS] < ROUNDS * 250
         assert len(list(recording.raw(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
-
-
-def test_disk_without_room_for_a_bag__gets_none(long_bag, small_disk, capsys):
-    small = small_disk('300k')
-    assert main(['replay', str(long_bag), '-o', str(small / 'bag')]) == 1
-    assert 'No space left on device, expected 8.4 MB to be free' in capsys.readouterr().err
-    assert list(small.iterdir()) == []
-
-
-@pytest.fixture
-def damaged_bag(long_bag, tmp_path):
-    """The long one, of which some bytes are lost."""
-    bag = tmp_path / 'bag'
-    shutil.copytree(long_bag, bag)
-    (file,) = bag.glob('*.mcap')
-    damaged = bytearray(file.read_bytes())
-    at = int(0.6 * len(damaged))
-    damaged[at : at + 2000] = bytes(2000)
-    file.write_bytes(damaged)
-    return bag
 
 
 def test_full_disk__keeps_the_report_and_the_gains_that_were_there(
@@ -339,18 +271,22 @@ def test_full_disk__keeps_the_report_and_the_gains_that_were_there(
         file.unlink()
 
 
-def test_damaged_bag__is_replayed_up_to_the_damage(damaged_bag, tmp_path, capsys):
-    assert main(['replay', str(damaged_bag), '-o', str(tmp_path / 'out')]) == 1
+def test_damaged_bag__is_read_up_to_the_damage(long_bag, tmp_path, capsys):
+    bag = tmp_path / 'bag'
+    shutil.copytree(long_bag, bag)
+    (file,) = bag.glob('*.mcap')
+    damaged = bytearray(file.read_bytes())
+    at = int(0.6 * len(damaged))
+    damaged[at : at + 2000] = bytes(2000)
+    file.write_bytes(damaged)
+    assert main(['replay', str(bag), '-o', str(tmp_path / 'out')]) == 1
     assert 'cannot be read further than' in capsys.readouterr().err
     with Recording([tmp_path / 'out']) as recording:
         assert 250 < recording.counts[LINEARIZATIONS] < ROUNDS * 250
         assert len(list(recording.raw(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
-
-
-def test_damaged_bag__gives_the_dataset_up_to_the_damage(damaged_bag, long_bag, tmp_path):
     path = tmp_path / 'out.zarr'
     with pytest.raises(RecordingError, match=r'cannot be read further than \d\.\d\d\d s'):
-        run(damaged_bag, path, chunk=CHUNK)
+        run(bag, path, chunk=CHUNK)
     found = open_dataset(str(path))
     assert 250 < found.sizes['time'] < ROUNDS * 250
     assert found.attrs['complete'] is False

@@ -94,48 +94,6 @@ def test_joint_states_that_wait_for_odometry__are_all_answered(robot, samples, t
     assert stamps == [sample.stamp for sample in samples[: last + 1]]
 
 
-def test_base__can_come_from_transforms_and_an_imu(robot, samples, tmp_path):
-    messages = Messages(robot[0])
-    entries = []
-    for sample in samples:
-        entries += [
-            ('imu', sample.stamp, messages.imu(sample)),
-            ('tf', sample.stamp, messages.transforms(sample)),
-            ('joint_states', sample.stamp, messages.joint_state(sample)),
-        ]
-    path = write_bag(tmp_path / 'bag', entries, robot[1])
-    with open_source([path], values={'base_source': 'tf'}) as source:
-        counts = replay(source, tmp_path / 'replayed')
-    assert counts.answered == len(samples) - 1  # the first pose has no velocity
-    received = [
-        read_linearization(message)
-        for topic, _, message in decoded(tmp_path / 'replayed')
-        if topic == TOPICS[0]
-    ]
-    for sample, found in zip(samples[1:], received, strict=True):
-        np.testing.assert_allclose(found.state.H, sample.state.H, atol=1e-12)
-        np.testing.assert_allclose(found.state.v[3:], sample.state.v[3:], atol=1e-12)
-
-
-def test_frames__have_their_prefix_in_every_message(robot, samples, tmp_path):
-    prefix = {'frame_prefix': 'dog/'}
-    messages = Messages(robot[0])
-    entries = []
-    for role, stamp, message in messages.of_samples(samples[:3]):
-        if role == 'odom':
-            message.child_frame_id = f'dog/{robot[0].base_link}'
-        entries.append((role, stamp, message))
-    path = write_bag(tmp_path / 'bag', entries, robot[1])
-    with open_source([path], values=prefix) as source:
-        replay(source, tmp_path / 'replayed')
-    frames = [
-        message.base_frame
-        for topic, _, message in decoded(tmp_path / 'replayed')
-        if topic != TOPICS[2]
-    ]
-    assert frames == [f'dog/{robot[0].base_link}'] * 6
-
-
 def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):
     path = tmp_path / 'bag'
     command = ['replay', str(bag), '-o', str(path), '--node', '/dog', '--storage', 'sqlite3']
@@ -153,18 +111,6 @@ def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):
         }
     assert main(command) == 1
     assert 'exists already' in capsys.readouterr().err
-
-
-def test_drops__are_said_once_and_counted(robot, samples, tmp_path, capsys):
-    entries = list(Messages(robot[0]).of_samples(samples[:6]))
-    for k in (1, 3):
-        entries[k][2].effort = np.zeros(0)
-    path = write_bag(tmp_path / 'bag', entries, robot[1])
-    assert main(['replay', str(path), '-o', str(tmp_path / 'out')]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count('joint state has 0 entries in effort') == 1
-    assert '4 linearizations of 6 joint states' in printed.out
-    assert '2 inputs dropped' in printed.out
 
 
 def test_missing_input__is_an_error_before_anything_is_written(robot, samples, tmp_path):
