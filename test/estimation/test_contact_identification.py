@@ -74,23 +74,23 @@ def simulated(path, model):
     return robot, data, q, v
 
 
-def aims(t, trots):
+def aims(t):
     """Return where joints shall be: swaying by three sines, feet of a trot lifted by turns."""
     phase = np.repeat(0.3 * np.arange(4), 3) + np.tile([0.0, 1.0, 2.0], 4)
     waves = ((0.1, 0.7), (0.06, 1.6), (0.03, 3.1))
     sway = sum(size * np.sin(2 * np.pi * f * t + f * phase) for size, f in waves)
     turn = (t / PERIOD + 0.5 * np.isin(np.arange(12) // 3, (1, 2))) % 1.0
     lift = np.tile([0.0, 0.3, -0.6], 4) * np.sin(2 * np.pi * turn) ** 2 * (turn < 0.5)
-    return POSTURE + min(t, 1.0) * (0.3 * sway + lift if trots else 0.6 * sway)
+    return POSTURE + min(t, 1.0) * (0.3 * sway + lift)
 
 
-def walked(path, model, seconds=12.0, trots=True, seed=1):
+def walked(path, model, seconds=10.0):
     """Return what is measured of the robot: no force."""
     robot, data, q, v = simulated(path, model)
-    rng, rows = np.random.default_rng(seed), []
+    rng, rows = np.random.default_rng(1), []
     feet = {robot.body(foot).id: k for k, foot in enumerate(FEET)}
     for k in range(int(seconds / STEP)):
-        tau = 150.0 * (aims(k * STEP, trots) - data.qpos[q]) - 3.0 * data.qvel[v]
+        tau = 150.0 * (aims(k * STEP) - data.qpos[q]) - 3.0 * data.qvel[v]
         data.qfrc_applied[v] = tau
         s, r, qvel = data.qpos[q].copy(), data.qvel[v].copy(), data.qvel[:6].copy()
         mujoco.mj_kinematics(robot, data)
@@ -117,10 +117,10 @@ def walked(path, model, seconds=12.0, trots=True, seed=1):
     )
 
 
-@pytest.fixture(scope='module', params=[False, True], ids=['sways', 'trots'])
-def walk(request, path, model):
+@pytest.fixture(scope='module')
+def walk(path, model):
     """Return what was measured, what was found of it, and the inertial parameters of the truth."""
-    signals = walked(path, model, trots=request.param)
+    signals = walked(path, model)
     robot = simulated(path, model)[0]
     true = inertial_parameters(model).reshape(-1, 10).copy()
     for i, name in enumerate(model.body_names):
@@ -137,60 +137,14 @@ def test_masses_are_found_of_a_robot_on_its_feet_without_any_contact_force(walk,
     off = np.array([(c.after - m) / c.deviation for c, m in zip(masses, true[:, 0], strict=True)])
     assert np.sqrt(np.mean(off**2)) < 1.5
     assert abs(masses[0].after - true[0, 0]) < 0.5
-    if (signals.holds.sum(axis=1) < 4).mean() > 0.5:  # trots: fast enough to tell rotors
-        values = found.joint_values()
-        for joint in model.joint_names:
-            assert values[joint, 'rotor'][1] == pytest.approx(ROTOR, rel=0.25)
+    assert (signals.holds.sum(axis=1) < 4).mean() > 0.5  # trots: fast enough to tell rotors
+    values = found.joint_values()
+    for joint in model.joint_names:
+        assert values[joint, 'rotor'][1] == pytest.approx(ROTOR, rel=0.25)
 
 
-def test_what_was_found_meets_equations_of_pinocchio_that_contacts_leave_free(walk, model, path):
-    """Its regressor and Jacobians, null spaces of SciPy, and a filter of the test."""
-    pin = pytest.importorskip('pinocchio')
-    from scipy.linalg import null_space
-    from scipy.signal import butter, savgol_filter, sosfiltfilt
-
-    signals, found, true = walk
-    robot = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    data, step = robot.createData(), float(np.median(np.diff(signals.time)))
-    at = np.array([robot.joints[robot.getJointId(name)].idx_v for name in model.joint_names])
-    bodies = ['root_joint', *(f'{name}_joint' for name in model.body_names[1:])]
-    order = [robot.getJointId(name) - 1 for name in bodies]
-    sections = butter(4, 20.0, fs=1.0 / step, output='sos')
-    s, r, tau, v = (
-        sosfiltfilt(sections, x, axis=0)
-        for x in (signals.position, signals.rate, signals.effort, signals.twist)
-    )
-    r_dot, v_dot = (savgol_filter(x, 7, 4, deriv=1, delta=step, axis=0) for x in (r, v))
-    left = {name: [] for name in ('described', 'found', 'true')}
-    pi = dict(
-        zip(left, (inertial_parameters(model).reshape(-1, 10), found.inertial, true), strict=True)
-    )
-    for k in range(250, len(s) - 250, 7):
-        holds = signals.holds[k - 12 : k + 13].any(axis=0)
-        q, nu, nu_dot = pin.neutral(robot), np.zeros(robot.nv), np.zeros(robot.nv)
-        q[:7] = pin.SE3ToXYZQUAT(pin.SE3(signals.pose[k]))
-        q[1 + at], nu[at], nu_dot[at] = s[k], r[k], r_dot[k]
-        nu[:6], nu_dot[:6] = v[k], v_dot[k]
-        Y = pin.computeJointTorqueRegressor(robot, data, q, nu, nu_dot)
-        pin.computeJointJacobians(robot, data, q)
-        pin.updateFramePlacements(robot, data)
-        frames = [robot.getFrameId(foot) for foot, hold in zip(FEET, holds, strict=True) if hold]
-        J = [pin.getFrameJacobian(robot, data, f, pin.LOCAL)[:3] for f in frames]
-        N = null_space(np.vstack(J)) if J else np.eye(robot.nv)
-        effort = np.zeros(robot.nv)
-        effort[at] = tau[k] - ROTOR * r_dot[k] - DAMPING * r[k]
-        for name, parameters in pi.items():
-            of_pin = np.zeros((len(order), 10))
-            of_pin[order] = parameters
-            left[name].extend(N.T @ (Y @ of_pin.ravel() - effort))
-    described, after, least = (np.sqrt(np.mean(np.square(left[name]))) for name in left)
-    assert least < 0.3 * described
-    assert after < 1.1 * least
-
-
-@pytest.mark.parametrize('walk', [True], ids=['trots'], indirect=True)
 def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk, model, path):
-    """Masses of 100 robots have a hundredth of the covariance; they are held by least squares."""
+    """Masses of 60 robots have a hundredth of the covariance; they are held by least squares."""
     _, found, _ = walk
     count, still = 10 * len(found.parameters.bodies), np.zeros((6, 12))
     covariance = np.zeros_like(found.fit.covariance)
@@ -221,21 +175,21 @@ def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk,
     size = np.abs(here).max()
     assert np.abs(here - np.hstack((known.A, known.B))[18:]).max() < 1e-6 * size
     rng = np.random.default_rng(0)
-    steps = rng.multivariate_normal(np.zeros(len(covariance)), 0.01 * covariance, 100)
+    steps = rng.multivariate_normal(np.zeros(len(covariance)), 0.01 * covariance, 60)
     samples = np.array([matrices(found.fit.x + step)[0] for step in steps])
     spread = 10.0 * np.sqrt(np.mean((samples - here) ** 2, axis=0))
     said = np.hstack((known.A_deviation, known.B_deviation))[18:]
     large = said > 1e-3 * said.max()
     assert large.sum() > 200
-    assert np.allclose(spread[large], said[large], rtol=0.35)
+    assert np.allclose(spread[large], said[large], rtol=0.4)
     assert np.median(spread[large] / said[large]) == pytest.approx(1.0, abs=0.1)
 
 
-@pytest.mark.parametrize('walk', [True], ids=['trots'], indirect=True)
 def test_identify__takes_contacts_by_parameters_and_nothing_where_they_are_missing(
     walk, model, path, tmp_path, capsys
 ):
     signals, _, true = walk
+    signals = signals.between(0.1, 0.6)
     samples = [
         Sample(START + round(1e9 * t), model.state(H, s, v, r), tau)
         for t, H, s, v, r, tau in zip(
@@ -253,23 +207,19 @@ def test_identify__takes_contacts_by_parameters_and_nothing_where_they_are_missi
     stands = ['-p', f'contacts:={[f"{foot} point" for foot in FEET]}']
     assert main([*identified, *stands, '-p', 'torque_source:=zero']) == 1
     assert 'only ratios of masses are determined' in capsys.readouterr().err
-    assert main([*identified, *stands, '--scale', 'all']) == 1
-    assert 'no scale of efforts' in capsys.readouterr().err
     assert not output.exists()
     assert main([*identified, *stands, '--no-springs', '--json']) == 0
     assert json.loads(capsys.readouterr().out)['contacts'] == list(FEET)
     total = TreeModel.from_urdf(path, overlay=output).total_mass
-    assert total == pytest.approx(true[:, 0].sum(), rel=0.02)
+    assert total == pytest.approx(true[:, 0].sum(), rel=0.03)
     measured = ['-p', 'nu_dot:=measured', '-p', 'torque_source:=zero', '--every', '300']
     dataset = str(tmp_path / 'linearized')
     assert main(['linearize', *arguments, *stands, *measured, '-o', dataset]) == 0
     assert open_dataset(dataset)['valid'].values.all()
-    assert main(['inspect', *arguments, *stands, '--for-identify']) == 0
-    assert 'for identify: ' in capsys.readouterr().out
 
 
-def test_identify__says_what_unknown_forces_leave_nothing_of(path, model):
-    signals = walked(path, model, seconds=5.0)
+def test_identify__says_what_unknown_forces_leave_nothing_of(walk, model):
+    signals = walk[0].between(0.0, 0.5)
     with pytest.raises(RecordingError, match='only ratios of masses are determined'):
         identify(model, [dataclasses.replace(signals, effort=None)])
     effort = signals.effort * np.where(np.arange(12) == 3, 1.0, np.nan)

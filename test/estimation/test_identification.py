@@ -1,14 +1,12 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Identification of robots whose masses are known, moved by MuJoCo; of recordings that are bad."""
+"""Identification of robots whose masses are known, and of recordings that are bad."""
 
 import dataclasses
-import re
 import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.cli.identify import _lines as lines_of
 from geolin_tools.identification import (
     Prior,
     Signals,
@@ -19,17 +17,12 @@ from geolin_tools.identification import (
     rooms_of,
 )
 from geolin_tools.identification.bodies import Body, is_physical
-from support.mujoco_oracle import bodies_only
-from support.robots import example_robot
 
 from geolin_ros import Linearizer, TreeModel, urdf
-from geolin_ros.description import Link, mass_properties
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.dynamics.functions import inverse_dynamics
-from geolin_ros.dynamics.variation import inertia_of_parameters
 from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, UnsolvableError
 
-mujoco = pytest.importorskip('mujoco')
 stats = pytest.importorskip('scipy.stats')
 
 ARM = """<robot name="arm"><link name="base"/>
@@ -43,14 +36,10 @@ ARM = """<robot name="arm"><link name="base"/>
     <origin xyz="0 0 0.4"/><axis xyz="1 0 0"/></joint></robot>"""
 
 
-def read(source, **options):
+def arm(overlay=None):
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_urdf(source, coulomb_friction=True, **options)
-
-
-def arm(overlay=None):
-    return read(ARM, base='fixed', overlay=overlay)
+        return TreeModel.from_urdf(ARM, base='fixed', overlay=overlay, coulomb_friction=True)
 
 
 def arm_recording(model, rng, seconds=6.0, rate=100.0, noise=0.05):
@@ -70,18 +59,12 @@ def arm_recording(model, rng, seconds=6.0, rate=100.0, noise=0.05):
 # -- bodies ---------------------------------------------------------------------------------
 
 
-def test_bodies_exist_whatever_their_numbers_are():
-    rng = np.random.default_rng(1)
-    body = Body.of(inertial_parameters(arm()).reshape(-1, 10)[2])
-    for size in (0.1, 1.0, 3.0):
-        for _ in range(50):
-            assert is_physical(body.parameters(size * rng.normal(size=10)))
-
-
-def test_bodies_start_at_the_description_with_an_exact_derivative():
+def test_bodies_exist_and_start_at_the_description_with_an_exact_derivative():
     rng = np.random.default_rng(2)
     described = inertial_parameters(arm()).reshape(-1, 10)[1]
     body = Body.of(described)
+    for size in (0.1, 1.0, 3.0):
+        assert all(is_physical(body.parameters(size * rng.normal(size=10))) for _ in range(50))
     assert np.allclose(body.parameters(np.zeros(10)), described, rtol=1e-12, atol=1e-12)
     x, step = rng.normal(size=10) * 0.3, 1e-6
     differences = [
@@ -89,13 +72,9 @@ def test_bodies_start_at_the_description_with_an_exact_derivative():
         for e in np.eye(10)
     ]
     assert np.allclose(body.jacobian(x), np.transpose(differences), atol=1e-8)
-
-
-def test_flat_and_impossible_bodies_of_descriptions_become_possible_ones():
-    rod = np.array([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.0])
-    impossible = np.array([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.5])
-    for parameters in (rod, impossible, np.array([1.0, *np.zeros(9)])):
-        assert is_physical(Body.of(parameters).parameters(np.zeros(10)))
+    rod, impossible = ([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, izz] for izz in (0.0, 0.5))
+    for parameters in (rod, impossible, [1.0, *np.zeros(9)]):
+        assert is_physical(Body.of(np.array(parameters)).parameters(np.zeros(10)))
     assert Body.of(np.zeros(10)) is None
 
 
@@ -153,41 +132,6 @@ def test_gains_of_drives_are_found_where_efforts_are_currents(arm_truth):
         assert scale.deviation < 0.2 * gain
 
 
-def test_a_load_is_found_alone_and_lies_over_what_was_identified_without(arm_truth):
-    rng = np.random.default_rng(13)
-    robot = identify(arm(), [arm_recording(arm_truth, rng, seconds=12.0)])
-    earlier = overlay_of(robot, urdf.read(ARM))
-    load = {
-        'frame': 'lower',
-        'mass': 2.8,
-        'com': [0.05, 0.0, 0.3],
-        'inertia': [0.02] * 3 + [0] * 3,
-    }
-    carrying = arm_recording(arm(HIDDEN | {'payloads': [load]}), rng, seconds=12.0)
-    carrying.effort[:] = carrying.effort - np.array(arm(earlier).effort_offset)
-    found = identify(arm(earlier), [carrying], prior=Prior(payload='lower'))
-    changes = found.changes()
-    assert {change.of for change in changes} == {'load on lower'}
-    assert abs(changes[0].after - 2.8) < 0.05
-    both = overlay_of(found, urdf.read(ARM), earlier)
-    assert both['links'] == earlier['links']
-    assert abs(arm(both).total_mass - arm(earlier).total_mass - changes[0].after) < 1e-6
-    assert np.allclose(both['payloads'][0]['com'], load['com'], atol=0.02)
-
-
-def test_only_what_is_named_changes_and_the_rest_stays_as_an_earlier_overlay_says(arm_truth):
-    signals = arm_recording(arm_truth, np.random.default_rng(14), seconds=12.0)
-    earlier = {'joints': {'*': {'rotor_inertia': 0.02, 'damping': 0.1}}, 'links': {}}
-    found = identify(arm(earlier), [signals], prior=Prior(only=('upper', 'shoulder')))
-    assert {change.of for change in found.changes()} == {'upper', 'shoulder'}
-    overlay = overlay_of(found, urdf.read(ARM), earlier)
-    again = arm(overlay)
-    assert again.tree.armature[1] == pytest.approx(0.02)
-    assert again.tree.armature[0] == pytest.approx(found.joint_values()['shoulder', 'rotor'][1])
-    with pytest.raises(GeolinError, match='did you mean'):
-        identify(arm(), [signals], prior=Prior(only=('uper',)))
-
-
 def test_a_link_can_be_trusted_more_than_others(arm_truth):
     signals = arm_recording(arm_truth, np.random.default_rng(15), seconds=12.0)
     moved = {}
@@ -225,40 +169,9 @@ def known(found, s, r, tau):
     return np.hstack((d.A, d.B)), spread, d.poles[order], d.poles_deviation[order]
 
 
-@pytest.mark.long
-def test_deviations_of_A_B_and_poles_are_those_of_random_parameters(damped):
-    """Of 1000 robots whose physical parameters have the covariance that was found."""
-    signals = arm_recording(damped, np.random.default_rng(3), seconds=12.0)
-    found = identify(arm(), [signals], prior=Prior(springs=False))
-    x, parameters = found.fit.x, found.parameters
-    slopes = list(parameters.inertial_jacobians(x))
-    robots = []
-    for numbers in np.random.default_rng(0).multivariate_normal(x, found.fit.covariance, 1000):
-        tree = found.model.tree._asdict()
-        for field in ('inertia', 'armature', 'damping', 'friction', 'friction_speed'):
-            tree[field] = tree[field].copy()
-        for i, part, J in slopes:
-            pi = found.inertial[i] + J @ (numbers - x)[part]
-            tree['inertia'][i] = inertia_of_parameters(pi)
-        for (joint, kind), value in parameters.joint_values(numbers).items():
-            if kind != 'offset':
-                tree['armature' if kind == 'rotor' else kind][joint] = value
-        robots.append(dataclasses.replace(found.model, tree=type(found.model.tree)(**tree)))
-    for point in POINTS:
-        _, spread, _, of_poles = known(found, *point)
-        pairs = [about(m, *point) for m in robots]
-        samples, poles = (np.array(part) for part in zip(*pairs, strict=True))
-        moving = spread > 0.0
-        assert moving.sum() == 12
-        assert np.allclose(samples.std(axis=0)[moving], spread[moving], rtol=0.1)
-        assert np.allclose(poles.real.std(axis=0), of_poles.real, rtol=0.1)
-        assert np.allclose(poles.imag.std(axis=0), of_poles.imag, rtol=0.1)
-
-
-@pytest.mark.parametrize('count', [4, pytest.param(10, marks=pytest.mark.soak)])
-def test_A_B_and_poles_are_as_far_off_the_truth_as_their_deviations_say(damped, count):
+def test_A_B_and_poles_are_as_far_off_the_truth_as_their_deviations_say(damped):
     z, of_poles = [], []
-    for seed in range(100, 100 + count):
+    for seed in range(100, 104):
         signals = arm_recording(damped, np.random.default_rng(seed), seconds=12.0)
         found = identify(arm(), [signals], prior=Prior(springs=False))
         for point in POINTS:
@@ -270,9 +183,9 @@ def test_A_B_and_poles_are_as_far_off_the_truth_as_their_deviations_say(damped, 
     assert 0.6 < np.sqrt(np.mean(np.square(of_poles))) < 1.3
 
 
-@pytest.mark.parametrize('beyond', [1.0, 2.0, 3.0])
-def test_numbers_at_a_bound_deviate_as_truncated_normal_ones(arm_truth, beyond):
+def test_numbers_at_a_bound_deviate_as_truncated_normal_ones(arm_truth):
     """Efforts of an elbow that drives itself: a free number would be ``beyond`` deviations off."""
+    beyond = 2.0
 
     def found(damping):
         signals = arm_recording(arm_truth, np.random.default_rng(3), seconds=12.0)
@@ -329,46 +242,12 @@ def test_masses_stay_within_the_shapes_of_their_links():
     assert (rooms['lower'] @ held.inertial[2] >= 0.0).all()
 
 
-def test_masses_stay_where_the_description_has_them_beyond_their_shapes():
-    link = '<link name="lower">'
-    model, source = arm(), ARM.replace(link, link + SHAPE.format(z=0.5, z2=0.2))
-    rows, described = (
-        rooms_of(model, source)['lower'],
-        inertial_parameters(model).reshape(-1, 10)[2],
-    )
-    bound = np.minimum(rows @ described / described[0], 0.0)
-    assert bound.min() < -0.1
-    hidden = {
-        'links': {'lower': {'mass': 1.0, 'com': [0, 0, 0.02], 'inertia': [0.01] * 3 + [0] * 3}}
-    }
-    signals = arm_recording(arm(hidden), np.random.default_rng(16), seconds=12.0)
-    free, held = (
-        identify(model, [signals], prior=Prior(trust=1.0, rooms=where)).inertial[2]
-        for where in (None, {'lower': rows})
-    )
-    assert (rows @ free / free[0] - bound).min() < -0.5
-    assert (rows @ held / held[0] - bound).min() > -0.05
-
-
 def body_of_points(points):
     """Return the ten parameters of points of equal mass, 2 kg in all."""
     m, c = 2.0, points.mean(axis=0)
     second = m * points.T @ points / len(points)
     J = np.trace(second) * np.eye(3) - second
     return np.array([m, *(m * c), J[0, 0], J[0, 1], J[1, 1], J[0, 2], J[1, 2], J[2, 2]])
-
-
-def test_what_is_far_off_the_description_is_listed_first_and_the_farthest_before_all(arm_truth):
-    signals = arm_recording(arm_truth, np.random.default_rng(17), seconds=12.0)
-    signals.effort[:] *= 20.0
-    found = identify(arm(), [signals], prior=Prior(trusts=(('lower', 0.2),)))
-    lines = list(lines_of(found))
-    far = [k for k, line in enumerate(lines) if line.startswith('! ')]
-    off = [float(re.search(r', ([0-9.]+) deviations off', lines[k])[1]) for k in far]
-    assert lines[far[0]].startswith('! lower')
-    assert lines[far[1]].startswith('! upper')
-    assert off == sorted(off, reverse=True)
-    assert far[-1] < next(k for k, line in enumerate(lines) if 'root mean square' in line)
 
 
 def test_outliers_weigh_little(arm_truth):
@@ -384,48 +263,34 @@ def test_outliers_weigh_little(arm_truth):
 # -- bad recordings --------------------------------------------------------------------------
 
 
-def spoilt(signals, kind, rng):
-    n = signals.time.size
-    edits = {
-        'short': {k: getattr(signals, k)[:40] for k in ('time', 'position', 'rate', 'effort')},
-        'constant': {
-            'position': np.ones((n, 2)),
-            'rate': np.zeros((n, 2)),
-        },
-        'nan': {'effort': np.where(rng.random((n, 2)) < 0.01, np.nan, signals.effort)},
-        'swapped': {'effort': signals.effort[:, ::-1]},
-        'noise': {'effort': rng.normal(size=(n, 2)) * 5.0},
-        'degrees': {'position': np.rad2deg(signals.position)},
-        'backwards': {'time': signals.time[::-1]},
-        'without efforts': {'effort': None},
-        'silent': {'time': signals.time + (signals.time > 2.0)},
-    }
-    return dataclasses.replace(signals, **edits[kind])
-
-
 @pytest.mark.parametrize(
-    ('kind', 'says'),
+    ('spoil', 'says'),
     [
-        ('short', 'record longer'),
-        ('constant', 'excites all joints'),
-        ('nan', 'expected finite numbers'),
-        ('swapped', 'order of joints'),
-        ('noise', 'order of joints'),
-        ('degrees', 'degrees'),
-        ('backwards', 'expected it to rise'),
-        ('without efforts', 'has no efforts'),
-        ('silent', 'cut it in two'),
+        (lambda m, rng: vars(m.between(0.0, 0.1)), 'record longer'),
+        (
+            lambda m, rng: {'position': 1.0 + 0.0 * m.position, 'rate': 0.0 * m.rate},
+            'excites all joints',
+        ),
+        (
+            lambda m, rng: {'effort': np.where(rng.random(m.rate.shape) < 0.01, np.nan, m.effort)},
+            'expected finite numbers',
+        ),
+        (lambda m, rng: {'effort': m.effort[:, ::-1]}, 'order of joints'),
+        (lambda m, rng: {'effort': 5.0 * rng.normal(size=m.rate.shape)}, 'order of joints'),
+        (lambda m, rng: {'position': np.rad2deg(m.position)}, 'degrees'),
+        (lambda m, rng: {'time': m.time[::-1]}, 'expected it to rise'),
+        (lambda m, rng: {'effort': None}, 'has no efforts'),
+        (lambda m, rng: {'time': m.time + (m.time > 2.0)}, 'cut it in two'),
     ],
 )
-def test_bad_recordings_end_with_a_sentence(arm_truth, kind, says):
+def test_bad_recordings_end_with_a_sentence(arm_truth, spoil, says):
     rng = np.random.default_rng(7)
     signals = arm_recording(arm_truth, rng)
     with pytest.raises((RecordingError, UnsolvableError), match=says):
-        identify(arm(), [spoilt(signals, kind, rng)])
+        identify(arm(), [dataclasses.replace(signals, **spoil(signals, rng))])
 
 
-@pytest.mark.parametrize('count', [10, pytest.param(40, marks=pytest.mark.soak)])
-def test_whatever_is_identified_from_random_recordings_can_exist(count, monkeypatch):
+def test_whatever_is_identified_from_random_recordings_can_exist(monkeypatch):
     """Recordings of nothing: positions, rates and efforts that have nothing to do with a robot."""
     from geolin_tools.identification import fit as rounds_of_fit
     from geolin_tools.identification import identification
@@ -434,7 +299,7 @@ def test_whatever_is_identified_from_random_recordings_can_exist(count, monkeypa
     monkeypatch.setattr(identification, '_check', lambda *_: None)  # which refuses all of them
     model = arm()
     identified = 0
-    for seed in range(count):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         time = np.arange(0.0, 5.0, 0.02)
         smooth = np.cumsum(rng.normal(size=(time.size, 2)), axis=0) * 10.0 ** rng.uniform(-2, 1)
@@ -445,7 +310,7 @@ def test_whatever_is_identified_from_random_recordings_can_exist(count, monkeypa
             continue
         identified += 1
         assert all(is_physical(found.inertial[i]) for i in found.parameters.bodies)
-    assert identified > 0.3 * count
+    assert identified >= 2
 
 
 def test_the_filter_takes_nothing_from_slow_motion():
@@ -455,218 +320,3 @@ def test_the_filter_takes_nothing_from_slow_motion():
     assert np.allclose(motion.position[:, 0], at, atol=2e-3)
     again = prepare(dataclasses.replace(signals, rate=None), arm(), cutoff=15.0)
     assert np.allclose(again.acceleration, motion.acceleration, atol=0.3)
-
-
-# -- a quadruped ------------------------------------------------------------------------------
-
-PAYLOAD = 2.0
-
-
-@pytest.fixture(scope='module')
-def quadruped():
-    """Return the description, the truth and what was measured on it."""
-    path = example_robot('go2')
-    rng = np.random.default_rng(11)
-    description = urdf.read(path)
-    links = []
-    for link in description.links:
-        mass, com, tensor = mass_properties(link.inertia)
-        if mass > 0.0:
-            factor = 1.0 + 0.2 * rng.choice((-1.0, 1.0))
-            extra = PAYLOAD if link.name == 'base' else 0.0
-            com = com + 0.003 * rng.normal(size=3)
-            links.append(Link.from_mass(link.name, mass * factor + extra, com, tensor * factor))
-        else:
-            links.append(link)
-    joints = [
-        dataclasses.replace(
-            joint,
-            rotor_inertia=0.01,
-            damping=0.1,
-            friction=0.3,
-            friction_speed=0.2,
-            gear_ratio=1.0,
-        )
-        if joint.kind != 'fixed'
-        else joint
-        for joint in description.joints
-    ]
-    true = dataclasses.replace(description, links=tuple(links), joints=tuple(joints))
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        model = TreeModel.from_description(description, coulomb_friction=True)
-    return description, model, true, [fly(path, true, model, rng, slow) for slow in (False, True)]
-
-
-def fly(path, true, model, rng, slow):
-    """Return what is measured of MuJoCo's robot, carried by forces that are known.
-
-    Fast, at its feet, to tell masses and rotors. Or slowly, at its hips with the legs in the air,
-    to tell the speed over which friction changes sign.
-
-    By Runge and Kutta, friction at each of its stages: by MuJoCo's default rates would be those of
-    half a step before, whose friction looks like a rotor.
-    """
-    seconds, step, carried, waves, sway = 9.0, 1e-3, 'foot', (0.3, 2.0), 1.0
-    if slow:
-        seconds, step, carried, waves, sway = 20.0, 2e-3, 'hip', (0.05, 0.12), 0.1
-    spec = mujoco.MjSpec.from_string(bodies_only(path))
-    spec.compiler.fusestatic = False
-    spec.compiler.balanceinertia = False
-    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-    spec.option.timestep, spec.option.integrator = step, mujoco.mjtIntegrator.mjINT_RK4
-    spec.worldbody.first_body().add_freejoint()
-    robot = spec.compile()
-    robot.dof_damping[:] = robot.dof_frictionloss[:] = 0.0
-    for link in true.links:
-        mass, com, tensor = mass_properties(link.inertia)
-        if mass > 0.0:
-            body = robot.body(link.name).id
-            moments, axes = np.linalg.eigh(tensor)
-            axes *= np.linalg.det(axes)
-            robot.body_mass[body], robot.body_ipos[body] = mass, com
-            robot.body_inertia[body] = moments
-            mujoco.mju_mat2Quat(robot.body_iquat[body], axes.ravel())
-    data = mujoco.MjData(robot)
-    q = np.array([int(robot.joint(name).qposadr[0]) for name in model.joint_names])
-    v = np.array([int(robot.joint(name).dofadr[0]) for name in model.joint_names])
-    robot.dof_armature[v] = 0.01
-    mujoco.mj_setConst(robot, data)
-    feet = [robot.body(f'{leg}_{carried}').id for leg in ('FL', 'FR', 'RL', 'RR')]
-    middle = np.tile([0.0, 0.8, -1.6], 4)
-    wave = 2 * np.pi * rng.uniform(*waves, (12, 3))
-    phase = rng.uniform(0, 2 * np.pi, (12, 3))
-    base_wave, base_phase = 2 * np.pi * rng.uniform(0.3, 1.2, 6), rng.uniform(0, 2 * np.pi, 6)
-    start = middle + 0.25 * np.sin(phase).sum(1)
-    data.qpos[:3], data.qpos[q] = (0.0, 0.0, 1.0), start
-    weight = float(robot.body_mass.sum()) * 9.81
-    rows, grasp = [], np.tile(np.eye(3), (2, 4))
-
-    def rub(robot, data):
-        data.qfrc_passive[v] -= 0.1 * data.qvel[v] + 0.3 * np.tanh(data.qvel[v] / 0.2)
-
-    mujoco.set_mjcb_passive(rub)
-    for k in range(int(seconds / step)):
-        t = k * step
-        mujoco.mj_kinematics(robot, data)
-        mujoco.mj_comPos(robot, data)
-        aim = middle + 0.25 * np.sin(wave * t + phase).sum(1)
-        tau = 40.0 * (aim - data.qpos[q]) - 1.0 * data.qvel[v]
-        rates = data.qvel[v]
-        R = data.xmat[1].reshape(3, 3)
-        way = np.array([0.05, 0.05, 0.05, 0.2, 0.2, 0.2]) * np.sin(base_wave * t + base_phase)
-        turn = 0.5 * np.cross(R.T, np.eye(3)).sum(axis=0) + sway * way[3:]
-        force = (
-            1500.0 * (sway * way[:3] + np.array([0.0, 0.0, 1.0]) - data.qpos[:3])
-            - 150.0 * data.qvel[:3]
-        )
-        force[2] += weight
-        moment = 60.0 * turn - 6.0 * (R @ data.qvel[3:6])
-        arms = data.xpos[feet] - data.qpos[:3]
-        grasp[3:] = np.cross(arms[:, None], np.eye(3)).reshape(12, 3).T
-        pushes = np.linalg.lstsq(grasp, np.hstack((force, moment)), rcond=None)[0].reshape(4, 3)
-        data.qfrc_applied[:] = 0.0
-        data.qfrc_applied[v] = tau
-        data.xfrc_applied[:] = 0.0
-        moments = np.cross(data.xpos[feet] - data.xipos[feet], pushes)
-        data.xfrc_applied[feet] = np.hstack((pushes, moments))
-        twist = np.hstack((R.T @ data.qvel[:3], data.qvel[3:6]))
-        H = np.eye(4)
-        H[:3, :3], H[:3, 3] = R, data.qpos[:3]
-        wrenches = np.hstack((pushes, data.xpos[feet]))
-        rows.append((t, data.qpos[q].copy(), rates.copy(), tau, H, twist, wrenches))
-        mujoco.mj_step(robot, data)
-    mujoco.set_mjcb_passive(None)
-    time, s, r, tau, H, twist, wrenches = (np.array(part) for part in zip(*rows, strict=True))
-    push, at = np.split(wrenches, 2, axis=2)
-    for held in (tau, push):  # over a step: what acts at its beginning is the mean
-        held[1:] = 0.5 * (held[1:] + held[:-1])
-    wrenches = np.concatenate((push, np.cross(at, push)), axis=2)
-    kept = slice(1, None, round(0.004 / step))
-    noisy = [
-        values[kept] + size * rng.normal(size=values[kept].shape)
-        for values, size in ((s, 1e-4), (r, 5e-3), (tau, 0.1), (twist, 5e-3))
-    ]
-    forces = {robot.body(foot).name: wrenches[kept, f] for f, foot in enumerate(feet)}
-    return Signals('go2', time[kept], *noisy[:3], H[kept], noisy[3], forces)
-
-
-@pytest.fixture(scope='module')
-def identified(quadruped):
-    _, model, _, recordings = quadruped
-    found = identify(model, recordings, prior=Prior(springs=False))
-    assert found.folds == ()  # the slow recording does not tell what the fast one will be
-    return found
-
-
-@pytest.mark.long
-def test_a_quadruped_with_a_payload_is_found_within_three_standard_deviations(
-    quadruped, identified
-):
-    _, _, description, _ = quadruped
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        truth = TreeModel.from_description(description)
-    true = inertial_parameters(truth).reshape(-1, 10)
-    misses = []
-    for i in identified.parameters.bodies:
-        rows = [c for c in identified.changes() if c.of == truth.body_names[i]]
-        mass = true[i, 0]
-        expected = (mass, *(true[i, 1:4] / mass))
-        misses += [
-            abs(c.after - value) / c.deviation for c, value in zip(rows, expected, strict=False)
-        ]
-    for number, value in identified.joint_values().values():
-        true_values = {'rotor': 0.01, 'damping': 0.1, 'friction': 0.3, 'friction_speed': 0.2}
-        change = true_values.get(number.kind)
-        if change is not None:
-            row = next(
-                c
-                for c in identified.changes()
-                if (c.of, c.name) == (truth.joint_names[number.joint], number.kind)
-            )
-            misses.append(abs(value - change) / row.deviation)
-    assert len(misses) == 100
-    assert max(misses) < 3.0
-    assert 0.6 < np.sqrt(np.mean(np.square(misses))) < 1.2
-    base = next(c for c in identified.changes() if c.name == 'mass')
-    assert abs(base.after - true[0, 0]) < 3.0 * base.deviation
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ('coulomb', 'rates'),
-    [
-        (False, lambda r: r),  # as nodes read a robot by default
-        (True, lambda r: r),
-        (True, lambda r: r + np.copysign(1.0, r)),  # every joint faster than friction_speed
-        (True, np.zeros_like),  # at rest, where A holds the slope of friction
-    ],
-)
-def test_A_and_B_are_near_those_of_the_truth(quadruped, identified, coulomb, rates):
-    description, _, true, _ = quadruped
-    overlay = overlay_of(identified, description)
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        truth, model, found = (
-            TreeModel.from_description(d, overlay=o, coulomb_friction=coulomb)
-            for d, o in ((true, None), (description, None), (description, overlay))
-        )
-    rng = np.random.default_rng(12)
-    off = {model: [], found: []}
-    for _ in range(5):
-        state = truth.random_state(rng, 0.5)
-        posture = np.tile([0.0, 0.8, -1.6], 4)
-        state = truth.state(state.H, posture, state.v, rates(state.r))
-        tau = rng.normal(size=12)
-        one = Linearizer(truth)(state, tau).copy()
-        for robot, parts in off.items():
-            other = Linearizer(robot)(state, tau)
-            parts.append([relative(one.A, other.A), relative(one.B, other.B)])
-    described, after = (np.median(parts, axis=0) for parts in off.values())
-    assert (described > 0.15).all(), described
-    assert (after < 0.02).all(), after
-
-
-def relative(truth, found):
-    return np.linalg.norm(found - truth) / np.linalg.norm(truth)
