@@ -86,28 +86,30 @@ def convert(program, tmp_path):
     return call
 
 
-def test_matrices__are_what_was_sent(convert, matrices):
+@pytest.mark.parametrize('has_complement', [True, False])
+def test_matrices__are_what_was_sent(convert, matrices, has_complement):
     a, b, k, complement = matrices
-    done = convert(*messages(matrices))
+    dynamics, gains = messages(matrices)
+    if not has_complement:
+        gains.k_complement, complement = Matrix(), 0.0
+    done = convert(dynamics, gains)
     assert done.returncode == 0, done.stderr
     read = np.array([line.split() for line in done.stdout.splitlines()], dtype=float)
     np.testing.assert_allclose(read, a - b @ (k + complement), atol=1e-14)
-    dynamics, gains = messages(matrices)
-    gains.k_complement = Matrix()
-    read = np.array([line.split() for line in convert(dynamics, gains).stdout.splitlines()], float)
-    np.testing.assert_allclose(read, a - b @ k, atol=1e-14)
 
 
-def test_messages_that_do_not_fit__are_refused(convert, matrices):
+@pytest.mark.parametrize(
+    ('spoil', 'said'),
+    [
+        (lambda A, K: setattr(K, 'model_hash', 'another'), 'gains are of another model, another'),
+        (lambda A, K: setattr(A.a, 'rows', 5), 'matrix of 5 x 4 has 16 entries'),
+        (lambda A, K: setattr(K, 'k', A.a), 'shapes of a, b and k do not fit'),
+    ],
+)
+def test_messages_that_do_not_fit__are_refused(convert, matrices, spoil, said):
     dynamics, gains = messages(matrices)
-    gains.model_hash = 'another'
-    assert 'gains are of another model, another' in convert(dynamics, gains).stderr
-    dynamics, gains = messages(matrices)
-    dynamics.a.rows = 5
-    assert 'matrix of 5 x 4 has 16 entries' in convert(dynamics, gains).stderr
-    dynamics, gains = messages(matrices)
-    gains.k = filled(matrices[0])
-    assert 'shapes of a, b and k do not fit' in convert(dynamics, gains).stderr
+    spoil(dynamics, gains)
+    assert said in convert(dynamics, gains).stderr
 
 
 @needs_rclcpp

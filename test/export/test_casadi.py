@@ -189,7 +189,7 @@ def test_contact_fd__is_that_of_Pinocchio(quadruped):
 
 def test_inverse_dynamics__are_those_of_Pinocchio(robot):
     inverse_dynamics, rng = robot.function('inverse_dynamics'), np.random.default_rng(6)
-    for _ in range(8):
+    for _ in range(3):
         x, nu_dot = rng.normal(size=robot.size), rng.normal(size=robot.model.m)
         efforts, by_x, by_nu_dot = inverse_dynamics(x, nu_dot)
         state = robot.state(x)
@@ -203,9 +203,8 @@ def test_inverse_dynamics__are_those_of_Pinocchio(robot):
         assert deviation(np.array(fd(x, u))[:, 0], robot.accelerate(x, u)) < 1e-9
 
 
-@pytest.mark.parametrize('dt', [2e-3, 5e-2])
-def test_step__is_a_midpoint_step_of_Pinocchio(robot, dt):
-    step, rng = robot.function('step'), np.random.default_rng(7)
+def test_step__is_a_midpoint_step_of_Pinocchio(robot):
+    step, rng, dt = robot.function('step'), np.random.default_rng(7), 2e-2
     sets = [[[0, 0, 0, 0]], [[1, 0, 0, 1]], [[1, 1, 1, 1]]] if robot.contacts else [[]]
     for held in sets:
         x, u = rng.normal(size=robot.size), rng.normal(size=len(robot.model.actuated_joints))

@@ -21,6 +21,7 @@ PROGRAMS = Path(__file__).parent / 'programs'
 LEGS = 'FL', 'FR', 'RL', 'RR'
 LEVELS = 'x86-64-v4', 'x86-64-v3', 'x86-64-v2'
 FIND = '-DCMAKE_PREFIX_PATH='
+QUADRUPED = TreeModel.from_urdf(robots.path('quadruped'))
 
 
 @pytest.fixture(scope='module')
@@ -60,9 +61,8 @@ def library_in(prefix):
 
 @needs_tools
 def test_levels__agree_with_Python(installed):
-    model = TreeModel.from_urdf(robots.path('quadruped'))
-    library = Library(library_in(installed), 'robot', model)
-    contacts = [Contact(f'{leg}_foot') for leg in LEGS]
+    library = Library(library_in(installed), 'robot', QUADRUPED)
+    model, contacts = library.model, [Contact(f'{leg}_foot') for leg in LEGS]
     rng, tried = np.random.default_rng(7), 0
     for level in LEVELS:
         if library('set_level', library.robot, level.encode()) != 0:
@@ -70,7 +70,7 @@ def test_levels__agree_with_Python(installed):
         tried += 1
         for chosen, linearizer in ((0, Linearizer(model)), (15, Linearizer(model, contacts))):
             assert library('set_contacts', library.robot, chosen) == 0
-            for _ in range(50):
+            for _ in range(10):
                 state, tau = model.random_state(rng), 10.0 * rng.normal(size=model.n)
                 assert library.linearize(state, tau) == 0
                 L = linearizer(state, tau)
@@ -83,27 +83,21 @@ def test_levels__agree_with_Python(installed):
 
 @needs_tools
 def test_bad_arguments__are_statuses_with_a_text(installed):
-    model = TreeModel.from_urdf(robots.path('quadruped'))
-    library = Library(library_in(installed), 'robot', model)
-    assert library('linearize', library.robot, None, None, None, None, None) == -3
-    assert library('set_contacts', library.robot, 16) == -3
-    state = model.neutral_state()
-    assert library('set_contacts', library.robot, 0) == 0
-    assert library.linearize(state, np.full(model.n, np.nan)) == -1
-    step = library.robot, state.data, np.zeros(model.n), -1.0, 1, None, None, None
-    assert library('discretize', *step) == -3
+    library = Library(library_in(installed), 'robot', QUADRUPED)
+    robot, n = library.robot, QUADRUPED.n
+    assert library('linearize', robot, None, None, None, None, None) == -3
+    assert library('set_contacts', robot, 16) == -3
+    state = QUADRUPED.neutral_state()
+    step = state.data, np.zeros(n), -1.0, 1, None, None, None
+    assert library('discretize', robot, *step) == -3
     texts = {library('status_text', k, result=ctypes.c_char_p) for k in range(-5, 2)}
     assert len(texts) == 7
 
 
-@pytest.mark.parametrize(
-    'name',
-    ['double', 'size', 'int', 'class', 'main', 'all', 'level', 'use', 'std', 'Namespace', 'm'],
-)
+@pytest.mark.parametrize('name', ['double', 'class', 'main', 'std', 'Namespace', 'm'])
 def test_name_that_C_has__is_refused(name, tmp_path):
-    model = TreeModel.from_urdf(robots.path('quadruped'))
     with pytest.raises(ConfigurationError, match=f"name is '{name}', .* for example robot_{name}"):
-        export(model, tmp_path / 'new', name=name, build=Build(['native']))
+        export(QUADRUPED, tmp_path / 'new', name=name, build=Build(['native']))
     assert not list(tmp_path.iterdir())
 
 
@@ -141,15 +135,6 @@ def test_programs_in_C_and_Cpp__find_it(programs):
 
 
 @needs_tools
-def test_pkg_config__knows_it(installed):
-    (file,) = installed.glob('lib*/**/robot.pc')
-    prefix = file.read_text().partition('\n')[0].removeprefix('prefix=')
-    prefix = Path(prefix.replace('${pcfiledir}', str(file.parent)))
-    assert (prefix / 'include/robot.h').samefile(installed / 'include/robot.h')
-    assert (installed / 'share/robot/package.xml').exists()
-
-
-@needs_tools
 def test_calls__neither_allocate_nor_ask_the_system_nor_trap(programs):
     assert run(programs / 'real_time') == 'done\n'
 
@@ -170,21 +155,6 @@ def test_memory__is_read_and_written_as_far_as_the_header_says(programs):
 
 
 @needs_tools
-def test_calls__ask_nothing_of_the_system_as_strace_sees_it(programs, tmp_path):
-    seen = tmp_path / 'calls'
-    if shutil.which('strace') is None or subprocess.call(['strace', '-o', seen, 'true']):
-        pytest.skip('strace is not here, or may not trace')
-    run('strace', '-f', '-o', seen, programs / 'memory')
-    lines = seen.read_text().split('\n')
-    first, last = (
-        next(k for k, line in enumerate(lines) if f'write(1, "{word}' in line)
-        for word in ('begin', 'end')
-    )
-    assert first > 10  # what the loader asks for
-    assert last == first + 1
-
-
-@needs_tools
 def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
     pytest.importorskip('geolin_msgs.msg')
     from rclpy.serialization import deserialize_message
@@ -195,9 +165,9 @@ def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
     source = PROGRAMS.parent / 'message'
     run('cmake', '-S', source, '-B', tmp_path, '-Wno-dev', env=with_prefix(installed))
     run('cmake', '--build', tmp_path, env=with_prefix(installed))
-    model, rng = TreeModel.from_urdf(robots.path('quadruped')), np.random.default_rng(8)
+    model, rng = QUADRUPED, np.random.default_rng(8)
     linearizer = Linearizer(model, [Contact(f'{leg}_foot') for leg in LEGS])
-    given = [(model.random_state(rng), 10.0 * rng.normal(size=model.n)) for _ in range(20)]
+    given = [(model.random_state(rng), 10.0 * rng.normal(size=model.n)) for _ in range(6)]
     # Half a turn about each axis: the quaternion's scalar part is zero.
     for k, (state, _) in enumerate(given[:3]):
         state.H[:3, :3] = 2.0 * np.outer(np.eye(3)[k], np.eye(3)[k]) - np.eye(3)
@@ -214,14 +184,10 @@ def test_message__is_filled_in_Cpp_as_Python_reads_it(installed, tmp_path):
         assert deviation(found.nu_dot, expected.nu_dot) < 1e-12
         assert deviation(found.state.data, state.data) < 1e-14
         assert found.tau.tolist() == tau.tolist()
-        assert found.gravity.tolist() == model.gravity.tolist()
-        assert list(found.joint_names) == list(model.joint_names)
         assert (found.model_name, found.model_hash) == (model.name, model.hash)
         assert (found.base_frame, message.floating_base) == (model.base_link, True)
-        assert list(message.actuated_joints) == list(model.actuated_joints)
-        codes = found.form, found.method, found.reference, found.representation
-        assert codes == ('continuous', 'none', 'moving', 'body')
-        assert not found.drift.any()
+        assert tuple(message.actuated_joints) == tuple(found.joint_names) == model.joint_names
+        assert (found.form, found.reference) == ('continuous', 'moving')
     assert at == len(done.stdout)
 
 
@@ -246,15 +212,14 @@ def test_colcon__takes_the_folder_and_others_find_the_package(source, tmp_path):
 
 @needs_tools
 def test_aarch64__gives_the_numbers_of_Python(source, tmp_path):
-    tools = [f'aarch64-linux-gnu-{tool}' for tool in ('gcc',)]
-    if not all(map(shutil.which, (*tools, 'qemu-aarch64'))):
+    if not all(map(shutil.which, ('aarch64-linux-gnu-gcc', 'qemu-aarch64'))):
         pytest.skip('gcc-aarch64-linux-gnu and qemu-user are not here')
     program = tmp_path / 'numbers'
     run(
         *('aarch64-linux-gnu-gcc', '-O2', '-static', '-o', program, f'-I{source}/include'),
         *(PROGRAMS / 'numbers.c', source / 'src/robot.c', source / 'lib/aarch64/aarch64.o', '-lm'),
     )
-    model, rng = TreeModel.from_urdf(robots.path('quadruped')), np.random.default_rng(9)
+    model, rng = QUADRUPED, np.random.default_rng(9)
     contacts = [Contact(f'{leg}_foot') for leg in LEGS]
     for chosen, linearizer in ((0, Linearizer(model)), (15, Linearizer(model, contacts))):
         given = [(model.random_state(rng), 10.0 * rng.normal(size=model.n)) for _ in range(20)]
@@ -289,10 +254,6 @@ def test_options_that_cannot_be_used__are_said_and_nothing_is_written(
     assert main(['export', 'quadruped', '-o', str(tmp_path / 'new'), *options]) == 1
     assert said in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_folder_that_exists__is_left_alone(tmp_path, capsys):
-    (tmp_path / 'mine').write_text('mine')
+    (tmp_path / 'mine').touch()
     assert main(['export', 'quadruped', '-o', str(tmp_path)]) == 1
-    assert 'exists, expected a new folder' in capsys.readouterr().err
-    assert (tmp_path / 'mine').read_text() == 'mine'
+    assert [file.name for file in tmp_path.iterdir()] == ['mine']

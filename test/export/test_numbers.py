@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from geolin_tools.export import Build, export
 from support.c_library import Library, build, deviation, needs_tools, same_bytes
-from support.light_robots import gripper
 from support.robots import example_robot
 from support.trees import every_kind_description
 
@@ -22,7 +21,7 @@ from geolin_ros.errors import ConfigurationError
 NATIVE = Build(['native'])
 
 pytestmark = [needs_tools, pytest.mark.filterwarnings('ignore::geolin_ros.errors.ModelWarning')]
-STATES = 1000 // 5  # a robot
+STATES = 40  # a robot
 
 
 def quadruped():
@@ -55,12 +54,6 @@ def panda():
     return model, [], ()
 
 
-def light_gripper():
-    """A drive of a microgram beside its fingers, on a wrist of 0.1 mg that is held."""
-    model = TreeModel.from_description(gripper(1e-9, 'revolute', chain=True, wrist=1e-7))
-    return model, [Contact('wrist', 'surface')], ()
-
-
 def several_axes(*kinds):
     """Return a robot with joints of some kinds, in an order of its own."""
     rng = np.random.default_rng(5)
@@ -76,7 +69,7 @@ def two_axes():
     return model, [Contact(model.link_names[-1])], ()
 
 
-ROBOTS = quadruped, humanoid, solo, panda, light_gripper, two_axes
+ROBOTS = quadruped, humanoid, solo, panda, two_axes
 
 
 @pytest.fixture(scope='module', params=ROBOTS)
@@ -145,7 +138,7 @@ def test_dynamics__are_those_of_Python_and_of_each_other(both):
         library('set_wrench', library.robot, place, np.zeros(6))
     m, n = model.m, model.n
     nu_dot, forces, M, bias = np.empty(m), np.empty(m), np.empty((m, m)), np.empty(m)
-    for _ in range(20):
+    for _ in range(8):
         state, tau = given(model, rng)
         x = state.data
         assert library('forward_dynamics', library.robot, x, tau, nu_dot) == 0
@@ -206,65 +199,52 @@ def test_what_is_no_number_and_no_pose__has_its_own_status(both):
         assert library('set_contacts', library.robot, (1 << len(contacts)) - 1) == 0
     out, M = np.empty(model.m), np.empty((model.m, model.m))
 
-    def statuses(state, efforts):
+    def statuses(state, efforts=tau):
+        """Of functions of efforts, and, last, of those without: M has no rates either."""
         x = state.data
         step = library.robot, x, efforts, 1e-3, 2, None, None, np.empty_like(x)
         yield library.linearize(state, efforts)
         yield library('forward_dynamics', library.robot, x, efforts, out)
         yield library('discretize', *step)
-        if efforts is tau:
-            yield library('inverse_dynamics', library.robot, x, np.zeros(model.m), out)
-            yield library('mass_matrix', library.robot, x, M)
+        yield library('inverse_dynamics', library.robot, x, np.zeros(model.m), out)
+        yield library('mass_matrix', library.robot, x, M)
 
     rng = np.random.default_rng(9)
     for bad in (np.nan, np.inf):
-        for part, size in (('H', 3), ('s', model.n), ('r', model.n)):
-            for k in range(min(3, size)):
-                state = model.random_state(rng)
-                getattr(state, part).flat[k] = bad
-                found = list(statuses(state, tau))
-                assert found[: 3 if part == 'r' else 5] == [-1] * (3 if part == 'r' else 5), part
-        assert set(statuses(model.random_state(rng), np.full(model.n, bad))) == {-1}
+        for part in ('H', 's', 'r'):
+            state = model.random_state(rng)
+            getattr(state, part).flat[rng.integers(0, 1 if part == 'H' else model.n)] = bad
+            checked = 3 if part == 'r' else 5
+            assert list(statuses(state))[:checked] == [-1] * checked, part
+        assert list(statuses(model.random_state(rng), np.full(model.n, bad)))[:3] == [-1] * 3
     for R in (1.01 * np.eye(3), -np.eye(3), np.zeros((3, 3))):
         state = model.random_state(rng)
         state.data[:16].reshape(4, 4)[:3, :3] = R
-        assert set(statuses(state, tau)) == {-3}
-    assert set(statuses(model.random_state(rng), tau)) <= {0, -2}
+        assert set(statuses(state)) == {-3}
+    assert set(statuses(model.random_state(rng))) <= {0, -2}
 
 
-def files_of(folder):
-    """Return the bytes of every file below a folder."""
-    return {f.relative_to(folder): f.read_bytes() for f in folder.rglob('*') if f.is_file()}
-
-
-def test_balls__are_held_where_they_touch_the_ground(tmp_path, capsys):
+def test_balls__are_held_where_they_touch_the_ground(tmp_path):
     path, legs = robots.path('quadruped'), ('FL', 'RR')
-    model = TreeModel.from_urdf(path)
-    rng, found = np.random.default_rng(11), {}
+    model, rng = TreeModel.from_urdf(path), np.random.default_rng(11)
     standing = standing_posture(model, [Support(f'{leg}_foot') for leg in legs])
-    tau = 5.0 * rng.normal(size=model.n)
-    for name, radius in (('sharp', ':0'), ('small', ':0.02'), ('large', ':0.2'), ('shapes', '')):
+    tau, found = 5.0 * rng.normal(size=model.n), []
+    for name, radius in (('sharp', ':0'), ('shapes', '')):
         texts = [f'{leg}_foot{radius}' for leg in legs]
         options = '--contacts', *texts, '--target', 'native', '--functions', '--name', 'robot'
         assert main(['export', 'quadruped', '-o', str(tmp_path / name), *options]) == 0
-        if name == 'shapes':  # the same as those of 0.02 m
-            assert files_of(tmp_path / name) == files_of(tmp_path / 'small')
-            continue
         built = build(tmp_path / name, tmp_path / f'build_{name}')
         library = Library(built / 'librobot.so', 'robot', model)
         supports = [foot.support for foot in read_feet(path, model, texts)]
-        for state in (standing, *(model.random_state(rng) for _ in range(5))):
+        for state in (*(model.random_state(rng) for _ in range(3)), standing):
             at = Kinematics(model, state)
-            linearizer = Linearizer(model, [one.grounded(at).contact for one in supports])
-            L = linearizer(state, tau)
+            L = Linearizer(model, [one.grounded(at).contact for one in supports])(state, tau)
             assert library.linearize(state, tau) == 0
             assert deviation(library.A, L.A) < 1e-11
             assert deviation(library.B, L.B) < 1e-11
             assert deviation(library.nu_dot, L.nu_dot) < 1e-11
-            if state is standing:
-                found[name] = library.A.copy()
-    assert deviation(found['small'], found['sharp']) > 1e-3
-    assert deviation(found['large'], found['small']) > 1e-2
+        found.append(library.A.copy())
+    assert deviation(found[1], found[0]) > 1e-3
 
 
 @pytest.mark.parametrize('kind', ['spherical', 'floating'])
