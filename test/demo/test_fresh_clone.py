@@ -26,6 +26,8 @@ from geolin_tools.view.watcher import Watcher
 
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 PATIENCE = 300.0
+BUSY = r'is the machine too busy|none came|0 samples and 0|[\d.]+%, limit 95%'
+"""What fails where other tests want the processor: answers come late, samples are left out."""
 OVERLAY = '{joints: {"*": {rotor_inertia: 0.01, gear_ratio: 1.0}}}'
 PARTS = {
     'demo': 'demo robots',
@@ -107,12 +109,10 @@ def test_commands_of_the_readme__are_those_run_here():
 def test_demo__passes_for_a_robot_by_its_name_and_saves_a_picture(make, folder_of):
     process = make('demo', 'ROBOT=panda --duration 2')
     said = process.communicate(timeout=PATIENCE)[0]
-    share = float(re.search(r'joint states answered: .*, ([\d.]+)%, limit 95%', said)[1])
-    # where other tests want the processor, answers are late and samples left out
-    lost = int(share < 95.0) + said.count('is the machine too busy?')
-    assert share > 50.0, said
-    assert bool(process.returncode) == bool(lost), said
-    assert (said.count('PASS'), said.count('FAIL')) == (3 - lost, lost), said
+    failed = [line for line in said.splitlines() if line.startswith('FAIL')]
+    assert all(re.search(BUSY, line) for line in failed), said
+    assert (said.count('PASS'), process.returncode != 0) == (3 - len(failed), bool(failed)), said
+    assert re.search('^PASS .* A and B', said, re.MULTILINE)
     assert 'Traceback' not in said
     assert (folder_of('demo') / 'geolin_demo.png').read_bytes().startswith(b'\x89PNG')
 
