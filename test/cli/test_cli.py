@@ -83,14 +83,6 @@ def test_bundled_robots__are_taken_by_name(arguments, said, tmp_path, monkeypatc
     assert said in capsys.readouterr().out
 
 
-def test_word__that_is_no_robot_is_said_with_those_there_are(capsys):
-    assert main(['analyze-modes', 'quadrupd']) == 1
-    assert "'quadrupd'" in (said := capsys.readouterr().err)
-    assert "did you mean 'quadruped'" in said
-    assert main(['info', '/no/quadruped']) == 1
-    assert 'cannot be read' in capsys.readouterr().err
-
-
 def test_warm_up__says_where_the_kernels_are(capsys):
     assert main(['warm-up']) == 0
     assert str(_jit.CACHE_FOLDER) in capsys.readouterr().out
@@ -105,13 +97,20 @@ def test_warm_up__without_a_folder_is_an_error(capsys, monkeypatch):
     assert 'set NUMBA_CACHE_DIR' in capsys.readouterr().err
 
 
-def test_unusable_file__is_explained(tmp_path, capsys):
-    file = tmp_path / 'robot.urdf'
-    file.write_text('<robot')
-    assert main(['info', str(file)]) == 1
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        (['analyze-modes', 'quadrupd'], "'quadrupd'.*did you mean 'quadruped'"),
+        (['info', '/no/quadruped'], '/no/quadruped.*cannot be read'),
+        (['info', 'broken.urdf'], r'broken\.urdf'),
+    ],
+)
+def test_what_is_no_robot__is_explained(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path('broken.urdf').write_text('<robot')
+    assert main(arguments) == 1
     captured = capsys.readouterr()
-    assert captured.err.startswith('geolin info: ')
-    assert str(file) in captured.err
+    assert re.match(rf'geolin {arguments[0]}: .*{said}', captured.err)
     assert captured.out == ''
 
 

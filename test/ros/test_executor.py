@@ -45,48 +45,42 @@ def test_messages_that_wait__are_taken_as_they_came(ros_domain, kind, expected):
     assert received == expected
 
 
-@pytest.mark.parametrize('make', [make_executor, OrderOfArrival])
-def test_a_start_that_a_signal_forestalls__ends_without_a_word(ros_domain, make, monkeypatch):
+@pytest.fixture(params=[make_executor, OrderOfArrival])
+def node(request, ros_domain, monkeypatch):
+    """A node of this process, and either executor to spin it."""
+    monkeypatch.setattr('geolin_ros.ros.executor.make_executor', request.param)
+    rclpy.init(args=[], domain_id=ros_domain)
+    node = rclpy.create_node('brief')
+    yield node
+    node.destroy_node()
+    rclpy.shutdown()
+
+
+def test_a_start_that_a_signal_forestalls__ends_without_a_word(node):
     async def start():
         raise AssertionError('begun')
 
-    monkeypatch.setattr('geolin_ros.ros.executor.make_executor', make)
-    rclpy.init(args=[], domain_id=ros_domain)
-    try:
-        node = rclpy.create_node('brief')
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter('always')
-            spin(node, lambda: True, start)
-            gc.collect()
-        node.destroy_node()
-    finally:
-        rclpy.shutdown()
+    gc.freeze()  # what was there before takes long to look through
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter('always')
+        spin(node, lambda: True, start)
+        gc.collect()
+    gc.unfreeze()
     assert not said
 
 
-@pytest.mark.parametrize('make', [make_executor, OrderOfArrival])
-def test_a_result_of_another_thread__is_taken_though_nothing_else_comes(
-    ros_domain, make, monkeypatch
-):
+def test_a_result_of_another_thread__is_taken_though_nothing_else_comes(node, monkeypatch):
     answers = []
 
     async def ask():
         with ThreadPoolExecutor(1) as thread:
             for k in range(20):
-                answers.append(
-                    await result_of(thread.submit(lambda k=k: time.sleep(0.01) or k), node)
-                )
+                done = thread.submit(lambda k=k: time.sleep(0.01) or k)
+                answers.append(await result_of(done, node))
         node.turn.set_result(None)
 
-    monkeypatch.setattr('geolin_ros.ros.executor.make_executor', make)
     monkeypatch.setattr('geolin_ros.ros.executor.SLICE', 30.0)
-    rclpy.init(args=[], domain_id=ros_domain)
-    try:
-        node = rclpy.create_node('idle')
-        begin = time.monotonic()
-        spin(node, lambda: len(answers) == 20, ask)
-        assert time.monotonic() - begin < 30.0
-        node.destroy_node()
-    finally:
-        rclpy.shutdown()
+    begin = time.monotonic()
+    spin(node, lambda: len(answers) == 20, ask)
+    assert time.monotonic() - begin < 30.0
     assert answers == [*range(20)]

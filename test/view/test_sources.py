@@ -106,13 +106,19 @@ f 3 1 4
 """
 
 
-@pytest.mark.parametrize('link', ['thigh', 'shank'])
-def test_links_of_mjcf__are_drawn_where_mujoco_has_their_geoms(link, tmp_path):
-    mujoco = pytest.importorskip('mujoco')
+@pytest.fixture
+def path(tmp_path):
+    """Where the robot is, with its mesh beside it."""
     (tmp_path / 'assets').mkdir()
     (tmp_path / 'assets' / 'wedge.obj').write_text(WEDGE)
-    path = tmp_path / 'stranger.xml'
-    path.write_text(STRANGER)
+    file = tmp_path / 'stranger.xml'
+    file.write_text(STRANGER)
+    return file
+
+
+@pytest.mark.parametrize('link', ['thigh', 'shank'])
+def test_links_of_mjcf__are_drawn_where_mujoco_has_their_geoms(link, path):
+    mujoco = pytest.importorskip('mujoco')
     figure = drawn(TreeModel.from_file(path), path)
     assert figure.notes == ()
     found = [solid.vertices for solid in figure.solids if solid.link == link]
@@ -131,13 +137,9 @@ def test_links_of_mjcf__are_drawn_where_mujoco_has_their_geoms(link, tmp_path):
         assert_close(own.max(axis=0), centre + half, 2e-2 * half.max())
 
 
-def test_description_of_an_mjcf_robot__is_a_urdf_of_the_same_bodies_and_shapes(tmp_path):
+def test_description_of_an_mjcf_robot__is_a_urdf_of_the_same_bodies_and_shapes(path):
     """What the simulator publishes, so that a page of a running node finds its robot."""
     pytest.importorskip('mujoco')
-    (tmp_path / 'assets').mkdir()
-    (tmp_path / 'assets' / 'wedge.obj').write_text(WEDGE)
-    path = tmp_path / 'stranger.xml'
-    path.write_text(STRANGER)
     text = published(path)
     mjcf, urdf = TreeModel.from_file(path), TreeModel.from_urdf(text)
     assert urdf.joint_names == mjcf.joint_names
