@@ -5,22 +5,19 @@
 Such a start is seconds shorter than one from nothing; what it does is the same.
 """
 
-import atexit
 import functools
-import gc
 import importlib
-import json
+import multiprocessing
 import os
 import runpy
-import select
 import signal
 import subprocess
 import sys
-import time
 import traceback
+from multiprocessing import forkserver
+from unittest.mock import patch
 
 from support.environment import PROGRAMS, ROOT, with_checkout
-from support.processes import Program
 
 READ_LATE = {
     'KMP_DUPLICATE_LIB_OK',  # proxsuite sets it
@@ -36,14 +33,6 @@ READ_LATE = {
 }
 """Variables that change no import of a node: all others must be those of the nursery."""
 
-SERVER = """
-import sys
-sys.path.append(sys.argv[1])
-from support.nursery import serve
-sys.path.pop()
-serve()
-"""
-
 
 @functools.cache
 def nursery():
@@ -57,20 +46,15 @@ def read_early(environment):
 
 
 class Nursery:
-    """Starts forked nodes and knows how they ended."""
+    """The fork server of the standard library, with all loaded that `preloaded` loads."""
 
     def __init__(self):
-        self._environment = read_early(with_checkout())
-        self._server = Program(
-            [sys.executable, '-c', SERVER, str(ROOT / 'test')],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self._environment,
-            cwd=ROOT,
-            lasts=True,
-        )
-        atexit.register(self._close)
-        self._rest, self._started, self.ended = b'', [], {}
+        known = with_checkout()
+        self._environment = read_early(known)
+        self._context = multiprocessing.get_context('forkserver')
+        self._context.set_forkserver_preload(['support.preloaded'])
+        with patch.dict(os.environ, PYTHONPATH=f'{known["PYTHONPATH"]}{os.pathsep}{ROOT}/test'):
+            forkserver.ensure_running()
 
     def suits(self, environment):
         """Whether a process with this environment may be forked."""
@@ -78,54 +62,28 @@ class Nursery:
 
     def start(self, module, arguments, environment, log):
         """Return a forked node: its standard output and error go to the file ``log``."""
-        request = module, [str(word) for word in arguments], environment, str(log)
-        self._server.stdin.write(json.dumps(request).encode() + b'\n')
-        self._server.stdin.flush()
-        while not self._started:
-            self.listen(None)
-        return Forked(self, self._started.pop())
-
-    def _close(self):
-        """Let the server go, which ends with its input."""
-        self._server.stdin.close()
-        self._server.wait()
-        self._server.stdout.close()
-
-    def listen(self, timeout=0.0):
-        """Take in what the server says within a time [s]."""
-        out = self._server.stdout.fileno()
-        if not select.select([out], [], [], timeout)[0]:
-            return
-        data = os.read(out, 4096)
-        assert data, 'the nursery has ended'
-        *lines, self._rest = (self._rest + data).split(b'\n')
-        for pid, status in map(json.loads, lines):
-            if status is None:
-                self._started.append(pid)
-            else:
-                self.ended[pid] = status
+        node = module, [str(word) for word in arguments], environment, str(log)
+        process = self._context.Process(target=become, args=node, daemon=True)
+        process.start()
+        return Forked(process)
 
 
 class Forked:
     """What tests use of `subprocess.Popen`, of a forked node."""
 
-    def __init__(self, nursery, pid):
-        self._nursery, self.pid = nursery, pid
+    def __init__(self, process):
+        self._process, self.pid = process, process.pid
 
     def poll(self):
         """Return the exit status, or None."""
-        self._nursery.listen()
-        return self._nursery.ended.get(self.pid)
+        return self._process.exitcode
 
     def wait(self, timeout=None):
         """Return the exit status; raise `subprocess.TimeoutExpired`."""
-        deadline = time.monotonic() + (1e9 if timeout is None else timeout)
-        while self.pid not in self._nursery.ended:
-            left = deadline - time.monotonic()
-            if left <= 0.0:
-                raise subprocess.TimeoutExpired(str(self.pid), timeout)
-            self._nursery.listen(left)
-        return self._nursery.ended[self.pid]
+        self._process.join(timeout)
+        if self.poll() is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout)
+        return self.poll()
 
     def send_signal(self, number):
         """Send a signal unless it has ended."""
@@ -137,50 +95,9 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
-def serve():
-    """Fork a node at each line of standard input; say its number, and later its status."""
-    for module in PROGRAMS.values():
-        importlib.import_module(module)
-    from geolin_ros.stream.warm_up import warm_up
-
-    warm_up()
-    gc.collect()
-    gc.freeze()
-    heard, woken = os.pipe()
-    os.set_blocking(woken, False)
-    signal.set_wakeup_fd(woken)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    children = set()
-    while True:
-        ready, _, _ = select.select([0, heard], [], [])
-        if heard in ready:
-            os.read(heard, 1024)
-            for pid in list(children):
-                if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                    say(pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-                    children.remove(pid)
-        if 0 in ready:
-            line = sys.stdin.buffer.readline()
-            if not line:
-                return
-            pid = os.fork()
-            if pid == 0:
-                os.close(heard)
-                os.close(woken)
-                become(*json.loads(line))
-            children.add(pid)
-            say(pid, None)
-
-
-def say(pid, status):
-    """Tell the other end."""
-    os.write(1, json.dumps([pid, status]).encode() + b'\n')
-
-
 def become(module, arguments, environment, log):
     """Be a node that has just been started; never return."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
     for number, path, flags in ((0, os.devnull, os.O_RDONLY), (1, log, os.O_WRONLY | os.O_APPEND)):
