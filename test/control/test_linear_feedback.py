@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from geolin_tools.export.linear_feedback import write_control
 from support.pinocchio_oracle import PinocchioOracle, pin
-from support.standing import standing_robot, urdf_of
+from support.standing import held, urdf_of
 
-from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.lqr import Tuning, design
-from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import ConfigurationError, UnknownNameError
 
 std_msgs = pytest.importorskip('std_msgs.msg')
@@ -49,8 +47,7 @@ def matrix(message):
 
 @pytest.mark.parametrize('name', ['go2', 'humanoid'])
 def test_message__makes_that_controller_do_what_our_law_does(name):
-    model, supports = standing_robot(name)
-    point = equilibrium(model, standing_posture(model, supports), supports)
+    model, point = held(name)
     gains = design(model, point)
     oracle = PinocchioOracle.read_urdf(urdf_of(name), model)
     order = list(oracle.pin_model.names)[2:]
@@ -74,18 +71,21 @@ def test_message__makes_that_controller_do_what_our_law_does(name):
     efforts = matrix(message.feedforward)[:, 0] + matrix(message.feedback_gain) @ x
     ours = Feedback(gains).efforts(state)[[model.joint_names.index(joint) for joint in order]]
     np.testing.assert_allclose(efforts, ours, atol=1e-9 * np.max(np.abs(ours)))
-    assert [contact.name for contact in start.contacts] == [s.frame for s in supports]
+    assert [contact.name for contact in start.contacts] == [s.frame for s in point.supports]
     assert all(contact.active for contact in start.contacts)
 
 
-def test_gains__that_the_message_has_no_place_for_are_refused():
-    model, supports = standing_robot('quadruped')
-    point = equilibrium(model, standing_posture(model, supports), supports)
-    arguments = (std_msgs.MultiArrayDimension, new_contact)
-    with pytest.raises(ConfigurationError, match='past inputs'):
-        write_control(new_control(), model, design(model, point, Tuning(delay=1)), *arguments)
-    gains = design(model, point)
-    with pytest.raises(UnknownNameError, match='FL_calf'):
-        write_control(new_control(), model, gains, *arguments, ['FL_calf'])
-    with pytest.raises(ConfigurationError, match='moves 11 joints'):
-        write_control(new_control(), model, gains, *arguments, model.joint_names[1:])
+@pytest.mark.parametrize(
+    ('tuning', 'joints', 'error', 'said'),
+    [
+        (Tuning(delay=1), None, ConfigurationError, 'past inputs'),
+        (Tuning(), ['FL_calf'], UnknownNameError, 'FL_calf'),
+        (Tuning(), slice(1, None), ConfigurationError, 'moves 11 joints'),
+    ],
+)
+def test_gains__that_the_message_has_no_place_for_are_refused(tuning, joints, error, said):
+    model, point = held('quadruped')
+    order = model.joint_names[joints] if isinstance(joints, slice) else joints
+    gains, dimension = design(model, point, tuning), std_msgs.MultiArrayDimension
+    with pytest.raises(error, match=said):
+        write_control(new_control(), model, gains, dimension, new_contact, joint_order=order)

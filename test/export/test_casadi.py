@@ -13,7 +13,6 @@ from support.c_library import build, deviation, needs_tools
 from support.constrained_reference import ConstrainedReference
 from support.finite_difference import ad, derivative_by_vector
 from support.pinocchio_oracle import PinocchioOracle, pin
-from support.robots import example_robot
 
 from geolin_ros import Contact, Linearizer, TreeModel, robots
 from geolin_ros.spatial import se3
@@ -36,8 +35,7 @@ class Exported:
         self.library = str(built / f'lib{name}_casadi.so')
         self.model, self.contacts = model, contacts
         self.oracle = PinocchioOracle.read_urdf(path, model)
-        self.floats = model.base == 'floating'
-        self.size = 2 * model.n + 13 * self.floats
+        self.size = 2 * model.n + 13
 
     def function(self, name):
         """Return values and Jacobians by all arguments, as CasADi finds and combines them."""
@@ -50,14 +48,10 @@ class Exported:
 
     def state(self, x):
         """Return the state of x."""
-        state = self.model.neutral_state()
-        if self.floats:
-            state.H[:3, 3] = x[:3]
-            state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
-        n, k = self.model.n, 7 * self.floats
-        state.s[:], state.r[:] = x[k : k + n], x[x.size - n :]
-        if self.floats:
-            state.v[:] = x[7 + n : 13 + n]
+        n, state = self.model.n, self.model.neutral_state()
+        state.H[:3, 3] = x[:3]
+        state.H[:3, :3] = se3.rotation_from_quaternion(x[3:7] / np.linalg.norm(x[3:7]))
+        state.s[:], state.v[:], state.r[:] = x[7 : 7 + n], x[7 + n : 13 + n], x[13 + n :]
         return state
 
     def tau(self, u):
@@ -69,40 +63,34 @@ class Exported:
     def by_z(self, x):
         """Return the derivative of x exp(z) by z."""
         slope = np.zeros((x.size, 2 * self.model.m))
-        if self.floats:
-            slope[:7, :6] = pose_by_z(x[:7])
-        k = 7 * self.floats
-        slope[k:, k - self.floats :] = np.eye(x.size - k)
+        slope[:7, :6], slope[7:, 6:] = pose_by_z(x[:7]), np.eye(x.size - 7)
         return slope
 
     def check_direction(self, slope, x):
         """A quaternion counts by its direction alone."""
-        if self.floats:
-            assert np.abs(slope[:, 3:7] @ x[3:7]).max() < 1e-9 * np.abs(slope).max()
+        assert np.abs(slope[:, 3:7] @ x[3:7]).max() < 1e-9 * np.abs(slope).max()
 
     def held(self, in_force):
         """Return the contacts that are in force."""
-        return [contact for contact, on in zip(self.contacts, in_force, strict=True) if on]
+        return [contact for contact, on in zip(self.contacts, in_force, strict=False) if on]
 
-    def accelerate(self, x, u, in_force=None):
+    def accelerate(self, x, u, in_force=()):
         """Return Pinocchio's nu_dot, in contact by its constraint dynamics."""
-        state = self.state(x)
-        if in_force and any(in_force):
-            held = self.held(in_force)
-            return ConstrainedReference(self.oracle, held).derivatives(state, self.tau(u)).nu_dot
-        return self.oracle.forward_dynamics(state, self.tau(u))
+        state, tau, held = self.state(x), self.tau(u), self.held(in_force)
+        if held:
+            return ConstrainedReference(self.oracle, held).derivatives(state, tau).nu_dot
+        return self.oracle.forward_dynamics(state, tau)
 
     def move(self, x, velocity, acceleration):
         """Return x moved, by pin.integrate."""
-        oracle, (n, m), k = self.oracle, (self.model.n, self.model.m), 7 * self.floats
+        oracle, m = self.oracle, self.model.m
         q = oracle.q(self.state(x))
-        q[3 : 3 + 4 * self.floats] = x[3:7] / np.linalg.norm(x[3:7]) if self.floats else []
+        q[3:7] = x[3:7] / np.linalg.norm(x[3:7])
         q = pin.integrate(oracle.pin_model, q, oracle._to_pinocchio(velocity))
         s = [q[joint.idx_q + at] for joint, at in oracle.positions]
-        assert len(s) == n
-        return np.concatenate((q[:k], s, x[x.size - m :] + acceleration))
+        return np.concatenate((q[:7], s, x[x.size - m :] + acceleration))
 
-    def step(self, x, u, dt, in_force=None):
+    def step(self, x, u, dt, in_force):
         """Return x after an explicit midpoint step."""
         m = self.model.m
         middle = self.move(x, *0.5 * dt * np.array((x[-m:], self.accelerate(x, u, in_force))))
@@ -119,27 +107,13 @@ def pose_by_z(pose):
 
 
 @pytest.fixture(scope='module')
-def quadruped(tmp_path_factory):
+def robot(tmp_path_factory):
     """A quadruped and its feet; one joint is not actuated."""
     path = robots.path('quadruped')
     names = TreeModel.from_urdf(path).joint_names
     model = TreeModel.from_urdf(path, actuated_joints=names[:-1])
     feet = [Contact(f'{leg}_foot') for leg in LEGS]
     return Exported(path, model, feet, tmp_path_factory.mktemp('quadruped'))
-
-
-@pytest.fixture(scope='module')
-def arm(tmp_path_factory):
-    """An arm on a table."""
-    path = example_robot('panda')
-    model = TreeModel.from_urdf(path, base='fixed', mimic='independent')
-    return Exported(path, model, [], tmp_path_factory.mktemp('arm'))
-
-
-@pytest.fixture(params=('quadruped', 'arm'))
-def robot(request):
-    """Both of them."""
-    return request.getfixturevalue(request.param)
 
 
 def test_fd__is_that_of_Pinocchio(robot):
@@ -164,23 +138,23 @@ def test_fd__is_that_of_Pinocchio(robot):
             assert deviation(np.array(matrix), own) < 1e-12
 
 
-def test_contact_fd__is_that_of_Pinocchio(quadruped):
-    contact_fd, model = quadruped.function('contact_fd'), quadruped.model
+def test_contact_fd__is_that_of_Pinocchio(robot):
+    contact_fd, model = robot.function('contact_fd'), robot.model
     rng = np.random.default_rng(5)
     for in_force in ([0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 1]):
-        x, u = rng.normal(size=quadruped.size), rng.normal(size=len(model.actuated_joints))
-        state, tau, held = quadruped.state(x), quadruped.tau(u), quadruped.held(in_force)
+        x, u = rng.normal(size=robot.size), rng.normal(size=len(model.actuated_joints))
+        state, tau, held = robot.state(x), robot.tau(u), robot.held(in_force)
         nu_dot, forces, by_x, by_u, by_set, forces_by_x, forces_by_u, forces_by_set = contact_fd(
             x, u, in_force
         )
-        expected = ConstrainedReference(quadruped.oracle, held).derivatives(state, tau)
-        rows, by_z = np.repeat(in_force, 3) == 1, quadruped.by_z(x)
+        expected = ConstrainedReference(robot.oracle, held).derivatives(state, tau)
+        rows, by_z = np.repeat(in_force, 3) == 1, robot.by_z(x)
         assert deviation(nu_dot[:, 0], expected.nu_dot) < 1e-9
         assert deviation(by_u, expected.nu_dot_by_tau[:, model.actuated]) < 1e-9
         assert not any(each.any() for each in (forces[~rows], forces_by_x[~rows]))
         assert not any(each.any() for each in (by_set, forces_by_set))
         assert deviation(by_x @ by_z, expected.nu_dot_by_state) < 1e-9
-        quadruped.check_direction(by_x, x)
+        robot.check_direction(by_x, x)
         if held:
             assert deviation(forces[rows, 0], expected.lam) < 1e-9
             assert deviation(forces_by_x[rows] @ by_z, expected.lam_by_state) < 1e-9
@@ -203,25 +177,24 @@ def test_inverse_dynamics__are_those_of_Pinocchio(robot):
         assert deviation(np.array(fd(x, u))[:, 0], robot.accelerate(x, u)) < 1e-9
 
 
-def test_step__is_a_midpoint_step_of_Pinocchio(robot):
+@pytest.mark.parametrize('held', [[0, 0, 0, 0], [1, 0, 0, 1], [1, 1, 1, 1]])
+def test_step__is_a_midpoint_step_of_Pinocchio(robot, held):
     step, rng, dt = robot.function('step'), np.random.default_rng(7), 2e-2
-    sets = [[[0, 0, 0, 0]], [[1, 0, 0, 1]], [[1, 1, 1, 1]]] if robot.contacts else [[]]
-    for held in sets:
-        x, u = rng.normal(size=robot.size), rng.normal(size=len(robot.model.actuated_joints))
-        found, by_x, by_u, by_dt, *_ = step(x, u, dt, *held)
-        assert deviation(found[:, 0], robot.step(x, u, dt, *held)) < 1e-9
-        for slope, function, at in (
-            (by_x, lambda x, u=u, held=held: robot.step(x, u, dt, *held), x),
-            (by_u, lambda u, x=x, held=held: robot.step(x, u, dt, *held), u),
-            (by_dt, lambda t, x=x, u=u, held=held: robot.step(x, u, t[0], *held), np.array([dt])),
-        ):
-            expected = derivative_by_vector(function, at, step=1e-2 if at is x else 1e-3)
-            assert deviation(slope, expected) < 1e-8
-        robot.check_direction(by_x, x)
+    x, u = rng.normal(size=robot.size), rng.normal(size=len(robot.model.actuated_joints))
+    found, by_x, by_u, by_dt, *_ = step(x, u, dt, held)
+    assert deviation(found[:, 0], robot.step(x, u, dt, held)) < 1e-9
+    for slope, function, at in (
+        (by_x, lambda x: robot.step(x, u, dt, held), x),
+        (by_u, lambda u: robot.step(x, u, dt, held), u),
+        (by_dt, lambda t: robot.step(x, u, t[0], held), np.array([dt])),
+    ):
+        expected = derivative_by_vector(function, at, step=1e-2 if at is x else 1e-3)
+        assert deviation(slope, expected) < 1e-8
+    robot.check_direction(by_x, x)
 
 
-def test_tangent_chart__is_that_of_Pinocchio(quadruped):
-    displace, difference = quadruped.function('displace'), quadruped.function('difference')
+def test_tangent_chart__is_that_of_Pinocchio(robot):
+    displace, difference = robot.function('displace'), robot.function('difference')
     rng = np.random.default_rng(8)
     for size in (0.0, 1e-9, 1e-3, 1.0, 3.1):
         pose, z = rng.normal(size=7), rng.normal(size=6)

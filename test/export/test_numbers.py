@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an exported C library computes is what Python computes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from geolin_tools.export import Build, export
@@ -24,16 +26,10 @@ pytestmark = [needs_tools, pytest.mark.filterwarnings('ignore::geolin_ros.errors
 STATES = 40  # a robot
 
 
-def quadruped():
-    """Four points; one joint is not actuated."""
-    model = TreeModel.from_urdf(robots.path('quadruped'))
-    model = TreeModel.from_urdf(robots.path('quadruped'), actuated_joints=model.joint_names[:-1])
-    return model, [Contact(f'{leg}_foot') for leg in ('FL', 'FR', 'RL', 'RR')], ()
-
-
 def humanoid():
-    """Two soles, one of which is pulled back to where it stood, and a hand."""
+    """Two soles, one of which is pulled back to where it stood, and a hand; a free joint."""
     model = TreeModel.from_urdf(robots.path('humanoid'))
+    model = dataclasses.replace(model, actuated_joints=model.joint_names[:-1])
     anchor = {'kp': 30.0, 'kd': 9.0, 'reference': np.eye(4)}
     soles = Contact('left_sole', 'surface', **anchor), Contact('right_sole', 'surface')
     return model, [*soles, Contact('left_hand')], ()
@@ -69,7 +65,7 @@ def two_axes():
     return model, [Contact(model.link_names[-1])], ()
 
 
-ROBOTS = quadruped, humanoid, solo, panda, two_axes
+ROBOTS = humanoid, solo, panda, two_axes
 
 
 @pytest.fixture(scope='module', params=ROBOTS)
