@@ -15,7 +15,7 @@ from support.taking import Source, dropped, take
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.spatial.se3 import exp
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.inputs.pairing import BaseSample, Interpolated
+from geolin_ros.stream.inputs.pairing import BaseSample, Interpolated, make_pairing
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.linearization_stream import LinearizationStream
@@ -150,6 +150,14 @@ def test_joint_state__outside_or_in_a_gap_is_refused(quadruped, milliseconds, sa
         pairing.add(BaseSample(stamp, np.eye(4), np.zeros(6)))
     with dropped(Cause.SKEW, says):
         pairing.at(T0 + milliseconds * MS, quadruped.neutral_state())
+
+
+def test_samples_before_the_clock_was_set_back__are_forgotten(quadruped):
+    pairing = make_pairing('newest', max_skew=0.03, waits=True)
+    for stamp in (T0, T0 - 2 * SECOND):
+        pairing.add(BaseSample(stamp, np.eye(4), np.zeros(6)))
+    age = pairing.at(T0 - 2 * SECOND - 5 * MS, quadruped.neutral_state())
+    assert age == pytest.approx(-5e-3)
 
 
 def joints(model, milliseconds):
