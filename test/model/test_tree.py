@@ -69,31 +69,44 @@ def test_merged_robot__moves_like_its_links(base, description, seed):
 # ---- Roots
 
 
-def test_massless_root__passes_its_frame_on():
-    """The usual dummy root: base_link without inertia, welded to the trunk."""
-    rng = np.random.default_rng(1)
-    links = [Link('base_link'), *links_of(rng, 'trunk', 'leg')]
-    joints = [
-        Joint('weld', 'fixed', 'base_link', 'trunk', random_pose(rng)),
-        Joint('hip', 'revolute', 'trunk', 'leg', random_pose(rng)),
-    ]
+ROOTS = {
+    'usual': (  # base_link without inertia, welded to the trunk
+        [Link('base_link'), *links_of(np.random.default_rng(1), 'trunk', 'leg')],
+        [
+            Joint('weld', 'fixed', 'base_link', 'trunk', random_pose(np.random.default_rng(2))),
+            Joint('hip', 'revolute', 'trunk', 'leg', random_pose(np.random.default_rng(3))),
+        ],
+        ('floating', 'fixed'),
+    ),
+    'with a joint': (
+        [Link('dummy'), *links_of(np.random.default_rng(2), 'arm')],
+        [Joint('turn', 'revolute', 'dummy', 'arm')],
+        ('fixed',),
+    ),
+    'universal joint': (  # two axes with nothing between them
+        [*links_of(np.random.default_rng(7), 'trunk', 'foot'), Link('cross')],
+        [
+            Joint('roll', 'revolute', 'trunk', 'cross', random_pose(np.random.default_rng(8))),
+            Joint('pitch', 'revolute', 'cross', 'foot', axis=np.array([0.0, 1.0, 0.0])),
+        ],
+        ('floating', 'fixed'),
+    ),
+}
+
+
+@pytest.mark.parametrize('what', ROOTS)
+def test_massless_link__passes_its_frame_on(what):
+    """Unless nothing behind it has inertia either: of a floating base, that is refused."""
+    links, joints, bases = ROOTS[what]
     description = described(links, joints)
-    model = TreeModel.from_description(description)
-    assert model.base_link == 'base_link'
-    assert model.body_names == ('base_link', 'leg')
-    assert model.frame('trunk').body == 0
-    assert_moves_like(model, description, rng)
-
-
-def test_massless_root_with_a_single_joint__is_refused_by_name_when_floating():
-    rng = np.random.default_rng(2)
-    description = described(
-        [Link('dummy'), *links_of(rng, 'arm')], [Joint('turn', 'revolute', 'dummy', 'arm')]
-    )
-    with pytest.raises(SingularInertiaError, match=r"base link 'dummy': .*base='fixed'"):
-        TreeModel.from_description(description)
-    model = TreeModel.from_description(description, base='fixed')
-    assert_moves_like(model, description, rng)
+    for base in bases:
+        model = TreeModel.from_description(description, base=base)
+        assert model.base_link == links[0].name
+        assert model.frame('trunk' if what == 'usual' else links[0].name).body == 0
+        assert_moves_like(model, description, np.random.default_rng(1))
+    if bases == ('fixed',):
+        with pytest.raises(SingularInertiaError, match=r"base link 'dummy': .*base='fixed'"):
+            TreeModel.from_description(description)
 
 
 def test_floating_joint_below_world__makes_its_child_the_base():
@@ -191,21 +204,6 @@ def test_planar_joint__spans_the_plane_of_its_normal(normal):
 
 
 # ---- Massless links
-
-
-def test_massless_link_between_joints__is_legal():
-    """A universal joint: two axes with nothing between them."""
-    rng = np.random.default_rng(7)
-    links = [*links_of(rng, 'trunk'), Link('cross'), *links_of(rng, 'foot')]
-    joints = [
-        Joint('roll', 'revolute', 'trunk', 'cross', random_pose(rng)),
-        Joint('pitch', 'revolute', 'cross', 'foot', axis=np.array([0.0, 1.0, 0.0])),
-    ]
-    description = described(links, joints)
-    for base in ('floating', 'fixed'):
-        model = TreeModel.from_description(description, base=base)
-        assert_moves_like(model, description, rng)
-
 
 MASSLESS = {
     'wrist': (
