@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from support.messages import SECOND
-from support.ros_graph import START
+from support.ros_graph import START, drops_of
 
 
 @dataclass
@@ -146,17 +146,9 @@ class Stage:
             assert np.isfinite(message.b.data).all()
 
     def _counts(self):
-        now = time.time_ns()  # a report may be on its way that knows less
-        self.robot.wait_for(lambda: self.robot.reported_at > now)
-        values = self.robot.diagnostics[-1][2]
-        drops = {
-            key.removeprefix('dropped: '): int(value)
-            for key, value in values.items()
-            if key.startswith('dropped: ')
-        }
-        numbers = int(values['joint states']), int(values['linearizations'])
+        values = self.robot.next_diagnostics()[2]
         assert values['left out by max_rate'] == values['merged into later ones'] == '0'
-        return numbers, Counter(drops)
+        return (int(values['joint states']), int(values['linearizations'])), drops_of(values)
 
 
 def nanoseconds(message):

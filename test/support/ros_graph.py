@@ -114,13 +114,14 @@ class Process:
             *(('--params-file', str(parameter_file)) if parameters else ()),
             *arguments,
         )
+        program = (module,) if module.endswith('.py') else ('-m', PROGRAMS[module])
         if forked and nursery().suits(variables):
             self.log_file.write_text('')
             self.process = nursery().start(module, words, variables, self.log_file)
             return
         with self.log_file.open('w') as log:
             self.process = Program(
-                [*wrapper, sys.executable, *_program(module), *words],
+                [*wrapper, sys.executable, *program, *words],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=variables,
@@ -212,12 +213,6 @@ def left_behind(names):
     return left
 
 
-def _program(module):
-    if module.endswith('.py'):
-        return (module,)
-    return '-m', PROGRAMS[module]
-
-
 class Graph:
     """A context and a node of the test, apart from those of the process under test.
 
@@ -240,6 +235,11 @@ class Graph:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         nursery()  # before tests change the environment
+
+    def publisher(self, kind, topic, qos):
+        """Return a publisher without rclpy's callbacks, which call what it has deprecated."""
+        silent = PublisherEventCallbacks(use_default_callbacks=False)
+        return self.node.create_publisher(kind, topic, qos, event_callbacks=silent)
 
     def wait_for(self, condition, timeout=PATIENCE, process=None, every=0.0):
         """Spin until ``condition()`` is true and return its value.
@@ -325,9 +325,9 @@ class Client:
         self.time = 1000 * SECOND
         self.rng = np.random.default_rng(0)
         node = graph.node
-        self.joint_states = self._publisher(JointState, 'joint_states', inputs)
-        self.efforts = self._publisher(JointState, 'joint_efforts', inputs)
-        self.odom = self._publisher(Odometry, 'odom', inputs)
+        self.joint_states = graph.publisher(JointState, self.topic('joint_states'), inputs)
+        self.efforts = graph.publisher(JointState, self.topic('joint_efforts'), inputs)
+        self.odom = graph.publisher(Odometry, self.topic('odom'), inputs)
         self.description = None
         self.linearizations, self.forward_dynamics, self.summaries = [], [], []
         self.diagnostics, self.reported_at = [], 0
@@ -353,13 +353,6 @@ class Client:
             )
         }
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, RELIABLE)
-
-    def _publisher(self, kind, name, qos):
-        # rclpy's own callbacks call a function that it has deprecated itself
-        silent = PublisherEventCallbacks(use_default_callbacks=False)
-        return self.graph.node.create_publisher(
-            kind, self.topic(name), qos, event_callbacks=silent
-        )
 
     def topic(self, name):
         """Return a topic of the robot."""
@@ -466,7 +459,7 @@ class Client:
     def describe(self, text, qos=LATCHED):
         """Publish a robot description that stays for those who come later."""
         if self.description is None:
-            self.description = self._publisher(String, 'robot_description', qos)
+            self.description = self.graph.publisher(String, self.topic('robot_description'), qos)
         self.description.publish(String(data=text))
 
     def send(self, joints=None, base=None):
@@ -537,21 +530,11 @@ class Client:
         when the messages were sent.
         """
         before = self._known_drops
-        self._known_drops = self._reported_drops()
-        if self._known_drops == before:
-            self._known_drops = self._reported_drops()
+        for _ in range(2):
+            self._known_drops = drops_of(self.next_diagnostics()[2])
+            if self._known_drops != before:
+                break
         return self._known_drops - before
-
-    def _reported_drops(self):
-        _, _, values = self.next_diagnostics()
-        prefix = 'dropped: '
-        return Counter(
-            {
-                key.removeprefix(prefix): int(value)
-                for key, value in values.items()
-                if key.startswith(prefix)
-            }
-        )
 
     # ---- services
 
@@ -606,6 +589,13 @@ class Client:
         """Stop the node if it runs."""
         if self.process is not None and self.process.process.poll() is None:
             self.process.stop()
+
+
+def drops_of(values):
+    """Return the drops by cause in the values of a report."""
+    prefix = 'dropped: '
+    drops = {key.removeprefix(prefix): n for key, n in values.items() if key.startswith(prefix)}
+    return Counter({cause: int(count) for cause, count in drops.items()})
 
 
 def set_and_wait(client, values, timeout=START):

@@ -22,7 +22,6 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParametersAtomically
-from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -56,10 +55,16 @@ class StandingRobot:
         self.simulator = Simulator(urdf_of('quadruped'), self.model, self.point.stands_on)
         self.simulator.state = self.posture
         self.namespace = f'/standing{next(_namespaces)}'
-        self.joint_states = self._publisher(JointState, 'joint_states', qos_profile_sensor_data)
-        self.odom = self._publisher(Odometry, 'odom', qos_profile_sensor_data)
-        self.contacts = self._publisher(ContactStates, 'contact_states', 10)
-        self.description = self._publisher(String, 'robot_description', LATCHED)
+        sensor = qos_profile_sensor_data
+        self.joint_states, self.odom, self.contacts, self.description = (
+            graph.publisher(kind, f'{self.namespace}/{name}', qos)
+            for kind, name, qos in (
+                (JointState, 'joint_states', sensor),
+                (Odometry, 'odom', sensor),
+                (ContactStates, 'contact_states', 10),
+                (String, 'robot_description', LATCHED),
+            )
+        )
         self.description.publish(String(data=urdf_of('quadruped').read_text()))
         self.commands, self.efforts, self.gains, self.diagnostics = {}, [], [], []
         self.given = []  # (stamp, efforts) of all commands, in order
@@ -78,11 +83,6 @@ class StandingRobot:
         )
         self.history = [np.zeros(12)]
         self.process = None
-
-    def _publisher(self, kind, name, qos):
-        silent = PublisherEventCallbacks(use_default_callbacks=False)
-        topic = f'{self.namespace}/{name}'
-        return self.graph.node.create_publisher(kind, topic, qos, event_callbacks=silent)
 
     def _of_node(self, name):
         return f'{self.namespace}/lqr_node/{name}'
@@ -201,10 +201,6 @@ class StandingRobot:
         efforts = self.efforts_since(count, full_swing_time)
         assert max(efforts.largest, efforts.fastest) <= 1.0 + 1e-6, efforts
         return efforts
-
-    def meet(self, client, request):
-        """Return a client that the node knows: the response to its first call was not lost."""
-        return self.graph.call(client, request, self.process)[1]
 
     def set_parameters(self, **values):
         """Ask for parameters; return the future of the answer."""
