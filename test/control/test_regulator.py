@@ -80,6 +80,8 @@ def test_supports__are_changed_with_gains_of_their_own():
     assert held.gains.contacts == held.standing_on == tuple(s.frame for s in supports[:3])
     with pytest.raises(UnknownNameError, match=r"support 'hand'.*the supports"):
         held.stand_on(['hand'])
+    with pytest.raises(ConfigurationError, match='has no supports'):
+        Regulator(model, [])
 
 
 def test_infeasible_posture__keeps_the_gains_and_says_why():
@@ -221,9 +223,3 @@ def test_bank__gives_gains_at_once_and_for_no_other_contacts():
     held.stand_on([s.frame for s in supports])
     assert held.command(10.4, points[1].state).mode is Mode.FEEDBACK
     assert not held.failure
-
-
-def test_no_supports__are_refused():
-    model, _, _ = stance('quadruped')
-    with pytest.raises(ConfigurationError, match='has no supports'):
-        Regulator(model, [])

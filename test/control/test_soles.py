@@ -70,21 +70,24 @@ def read_text(shapes, rpy, feet):
 def test_nothing_is_assumed__where_the_text_says_it():
     sole, ball = read_text('', '0 0 0', ['sole:0.2x0.1', 'foot:0.02'])
     assert (sole.assumed, ball.assumed) == ('', '')
+    (foot,) = read_text(BOX, '0 0 0', ['sole'])
+    assert foot.assumed == 'sole: a sole of 0.2 x 0.1 m, from the collision box of foot'
     with pytest.raises(UnknownNameError, match='sole'):
         read_text('', '0 0 0', ['solo:0.2x0.1'])
 
 
-def test_nothing_is_made_up__where_shapes_do_not_tell():
-    with pytest.raises(ConfigurationError, match='give sole:LENGTHxWIDTH for a sole, or sole:RAD'):
-        read_text('', '0 0 0', ['sole'])
-    lying = BOX.replace('<box size="0.2 0.1 0.04"/>', '<cylinder radius="0.02" length="0.2"/>')
-    lying = lying.replace('xyz="0 0 -0.08"', 'xyz="0 0 -0.08" rpy="0 1.5708 0"')
-    with pytest.raises(ConfigurationError, match='collision cylinder is no ball, and not flat'):
-        read_text(lying, '0 0 0', ['foot'])
+LYING = BOX.replace('<box size="0.2 0.1 0.04"/>', '<cylinder radius="0.02" length="0.2"/>')
+LYING = LYING.replace('xyz="0 0 -0.08"', 'xyz="0 0 -0.08" rpy="0 1.5708 0"')
 
 
-def test_sole_that_does_not_point_up__is_refused_with_the_frame_that_does():
-    (foot,) = read_text(BOX, '0 0 0', ['sole'])
-    assert foot.assumed == 'sole: a sole of 0.2 x 0.1 m, from the collision box of foot'
-    with pytest.raises(ConfigurationError, match='has to point up, as of foot; give sole:LENGTH'):
-        read_text(BOX.replace('0 0 -0.08', '0 0 -0.12'), '3.1416 0 0', ['sole'])
+@pytest.mark.parametrize(
+    ('shapes', 'rpy', 'foot', 'said'),
+    [
+        ('', '0 0 0', 'sole', 'give sole:LENGTHxWIDTH for a sole, or sole:RAD'),
+        (LYING, '0 0 0', 'foot', 'collision cylinder is no ball, and not flat'),
+        (BOX.replace('-0.08', '-0.12'), '3.1416 0 0', 'sole', 'has to point up, as of foot'),
+    ],
+)
+def test_nothing_is_made_up__where_shapes_do_not_tell(shapes, rpy, foot, said):
+    with pytest.raises(ConfigurationError, match=said):
+        read_text(shapes, rpy, [foot])

@@ -107,16 +107,9 @@ def test_an_arm_is_found_within_three_standard_deviations(arm_truth):
             assert abs(change.after - row[key]) < 3.0 * change.deviation
             assert change.determined > 0.9
     assert found.after.max() < 0.3 * found.before.min()
-    assert 0 < found.rank < found.parameters.count
-
-
-def test_the_overlay_reads_as_what_was_found(arm_truth):
-    found = identify(arm(), [arm_recording(arm_truth, np.random.default_rng(5))])
     again = arm(overlay_of(found, urdf.read(ARM)))
     assert np.allclose(inertial_parameters(again).reshape(-1, 10)[1:], found.inertial[1:])
-    values = found.joint_values()
-    assert np.isclose(again.tree.friction[0], values['shoulder', 'friction'][1])
-    assert np.isclose(again.effort_offset[0], values['shoulder', 'offset'][1])
+    assert 0 < found.rank < found.parameters.count
 
 
 def test_gains_of_drives_are_found_where_efforts_are_currents(arm_truth):

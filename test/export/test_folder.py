@@ -135,15 +135,11 @@ def test_programs_in_C_and_Cpp__find_it(programs):
 
 
 @needs_tools
-def test_calls__neither_allocate_nor_ask_the_system_nor_trap(programs):
-    assert run(programs / 'real_time') == 'done\n'
-
-
-@needs_tools
-def test_two_threads__do_not_share_anything(programs):
-    if not (programs / 'threads').exists():
+@pytest.mark.parametrize('name', ['real_time', 'threads'])
+def test_calls__neither_allocate_nor_ask_the_system_nor_trap_nor_share_anything(name, programs):
+    if not (programs / name).exists():
         pytest.skip('the ThreadSanitizer of gcc is not here')
-    assert run(programs / 'threads') == 'done\n'
+    assert run(programs / name) == 'done\n'
 
 
 @needs_tools

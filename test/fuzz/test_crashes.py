@@ -66,14 +66,10 @@ def test_what_has_once_been_found__is_survived(file):
     timed(warm(file.parent.name), file.read_bytes())
 
 
-@given(data=st.binary(max_size=3000))
-def test_any_bytes__are_survived(target, data):
-    timed(target, data)
-
-
-@given(data=st.data())
-def test_damaged_files__are_survived(target, data):
+@given(data=st.data(), garbage=st.binary(max_size=3000))
+def test_any_bytes_and_damaged_files__are_survived(target, data, garbage):
     """Seeds with a piece taken out, put elsewhere, or overwritten by as many bytes."""
+    timed(target, garbage)
     seed = data.draw(st.sampled_from(target.seeds()))
     a, b, c = sorted(data.draw(st.integers(0, len(seed))) for _ in range(3))
     patch = data.draw(st.sampled_from([b'', seed[a:b] * 3, b'1e999', b'\x00\xff', b'nan', *BYTES]))

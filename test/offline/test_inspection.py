@@ -194,3 +194,28 @@ def test_simulated_time__is_that_of_the_stamps(robot, messages, samples, tmp_pat
     found = open_dataset(str(tmp_path / 'out.zarr'))
     assert found.time.values.astype('int64').tolist() == [2 * MS * k for k in range(100)]
     assert np.isfinite(found.residual.values[1:-1]).all()
+
+
+@pytest.mark.parametrize('name', ['demo', 'pushed'])
+def test_bag_of_the_tests__is_small_and_usable(name):
+    bag = FOLDER / name
+    assert sum(file.stat().st_size for file in bag.iterdir()) < 500_000
+    with open_source([bag]) as source:
+        found = inspect(source)
+    assert found['linearizable'] == found['timing']['joint_states']['count'] > 100
+    assert found['dropped'] == {}
+
+
+def test_residual__vanishes_where_contacts_are_known(tmp_path):
+    """What the simulator did before the push, with its floor, is what the model predicts."""
+    residual = {}
+    for name in ('free', 'held'):
+        feet = [f'{leg}_foot point' for leg in ('FL', 'FR', 'RL', 'RR') if name == 'held']
+        run(FOLDER / 'pushed', tmp_path / name, {'contacts': feet} if feet else None)
+        found = open_dataset(str(tmp_path / name)).residual[10:40]
+        residual[name] = abs(found).median('time').values
+    free, held = residual['free'], residual['held']
+    assert free[2] > 0.5  # it falls, the robot does not
+    assert free[6:].min() > 50.0
+    assert held[:6].max() < 0.01
+    assert (held[6:] / free[6:]).max() < 1e-3

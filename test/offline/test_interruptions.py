@@ -80,13 +80,11 @@ def hold(tmp_path, monkeypatch):
     return file
 
 
-def start(bag, path, *options, program=PROGRAM, **how):
-    """Start `geolin linearize` as a process of its own."""
-    command = [
-        *(sys.executable, '-c', program),
-        *('linearize', str(bag), '-o', str(path), '--chunk', str(CHUNK), *options),
-    ]
-    return Program(command, stderr=subprocess.PIPE, text=True, **how)
+def start(bag, path):
+    """Start `geolin linearize` as a process of its own, and let its workers be held."""
+    options = '-o', str(path), '--chunk', str(CHUNK), '--workers', '2'
+    command = [sys.executable, '-c', HELD, 'linearize', str(bag), *options]
+    return Program(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def wait_for(condition, process, timeout=240.0):
@@ -125,8 +123,8 @@ def press_ctrl_c(process):
 def test_run_that_is_ended__leaves_no_process_and_goes_on_where_it_was(
     blow, status, words, long_bag, expected, hold, tmp_path
 ):
-    path, how = tmp_path / 'out.zarr', {'program': HELD, 'start_new_session': True}
-    with start(long_bag, path, '--workers', '2', **how) as process:
+    path = tmp_path / 'out.zarr'
+    with start(long_bag, path) as process:
         wait_for(lambda: finished(path) >= 3, process)
         below = children(process.pid)
         blow(process)

@@ -91,12 +91,6 @@ def ink(browser, name):
     return tuple(browser.execute_script(INK, browser.find_element(By.ID, name)))
 
 
-def changes(browser, name):
-    """Wait until a canvas looks different."""
-    before = ink(browser, name)
-    WebDriverWait(browser, 10).until(lambda _: ink(browser, name) != before)
-
-
 def test_page__shows_the_run(browser, page):
     assert text(browser, 'robot') == 'quadruped'
     facts = text(browser, 'facts')
@@ -191,9 +185,10 @@ def test_matrices__are_chosen_and_read(browser, dataset):
 
 
 def test_figure__moves_stops_and_turns(browser):
-    changes(browser, 'figure')
+    wait, before = WebDriverWait(browser, 10), ink(browser, 'figure')
+    wait.until(lambda _: ink(browser, 'figure') != before)
     browser.find_element(By.ID, 'play').click()
-    WebDriverWait(browser, 5).until(lambda _: ink(browser, 'figure') == ink(browser, 'figure'))
+    wait.until(lambda _: ink(browser, 'figure') == ink(browser, 'figure'))
     still = ink(browser, 'figure')
     assert still[0] > 500
     figure = browser.find_element(By.ID, 'figure')
