@@ -147,7 +147,6 @@ def test_identify__finds_a_load_or_a_link_alone(recorded, tmp_path, urdf, capsys
         (['--trust', 'lower=0'], '--trust of lower is 0'),
         (['--payload', 'hand'], "link 'hand' is not part"),
         (['--only', 'hand'], "link or joint 'hand' is not part"),
-        (['-p', 'base:=floating'], 'odometry'),
     ],
 )
 def test_identify__refuses_what_makes_no_sense(recorded, tmp_path, urdf, capsys, options, says):
@@ -320,6 +319,8 @@ def test_identify__finds_a_floating_base_without_any_effort(floating, tmp_path, 
     urdf, output = tmp_path / 'box.urdf', tmp_path / 'overlay.yaml'
     urdf.write_text(BOX.format(mass=5.0))
     arguments = [*floating, '--urdf', str(urdf), '-o', str(output)]
+    assert main(['identify', *arguments, *FLOATING, '--quiet']) == 1
+    assert 'something carries the robot; give contacts' in capsys.readouterr().err
     heard = ['-p', "wrench_topics:=['w body body']"]
     assert main(['identify', *arguments, *FLOATING, *heard, '--json', '--quiet']) == 0
     changes = json.loads(capsys.readouterr().out)['changes']

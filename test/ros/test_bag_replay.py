@@ -29,7 +29,7 @@ from geolin_ros.ros.bag_replay import (
 )
 
 NODE = '/linearizer'
-COUNT, RATE = 600, 500
+COUNT, RATE = 1500, 500
 
 
 @pytest.fixture(scope='module')
