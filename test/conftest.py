@@ -60,16 +60,7 @@ LONGEST = (
     'estimation/test_contact_identification.py',
     'walk/test_walking.py',
     'cli/test_tutorial.py',
-    'export/test_numbers.py',
-    'ros/test_bag_replay.py',
     'contracts/test_release.py',
-    'cli/test_cli.py',
-    'estimation/test_trajectory.py',
-    'export/test_folder.py',
-    'walk/test_walking_node.py',
-    'balance/test_any_controller.py',
-    'ros/test_description.py',
-    'fuzz/test_crashes.py',
 )
 """Files that take longest, of which one at the end would leave the other workers without work."""
 NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')

@@ -14,7 +14,6 @@ import sys
 import time
 from collections import Counter
 
-import numpy as np
 from rosgraph_msgs.msg import Clock
 
 from geolin_msgs.msg import ContactState
@@ -77,31 +76,6 @@ def tenfold_rate(stage):
         while time.monotonic() < due:
             robot.graph.executor.spin_once(timeout_sec=0.0)
     return Outcome(lost=None, follows=(Cause.SKEW,))
-
-
-@drill('half of all messages lost')
-def half_lost(stage):
-    """Lost at the source; joint states without odometry of the last 50 ms are dropped."""
-    robot, rng = stage.robot, np.random.default_rng(5)
-    stage.good()
-    lost, drops, last = 0, Counter(), robot.time
-    for _ in range(300):
-        stamp = robot.tick()
-        joints, base = robot.make_joint_state(stamp), robot.make_odometry(stamp)
-        keeps_joints, keeps_base = rng.uniform(size=2) < 0.5
-        if keeps_base:
-            robot.send(base=base)
-            last = stamp
-        stage.note(joints)
-        if not keeps_joints:
-            lost += 1
-            continue
-        robot.send(joints)
-        if stamp - last > 50 * MILLISECOND:
-            drops[Cause.SKEW] += 1
-        else:
-            robot.wait_for(lambda joints=joints: robot.answer_to(joints))
-    return Outcome(drops, lost=lost)
 
 
 # ---- clocks
