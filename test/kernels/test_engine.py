@@ -24,7 +24,6 @@ from geolin_ros import (
     Contact,
     Linearizer,
     Loop,
-    State,
     TreeModel,
     Wrench,
     forward_dynamics_derivatives,
@@ -278,16 +277,6 @@ def test_kernels__have_one_signature_and_allocate_nothing():
         _nrt_python.memsys_disable_stats()
     for kernel in (linearization.linearize, own_results.linearize_own):
         assert len(kernel.signatures) == 1, kernel
-
-
-def test_state_of_another_type__is_read_as_numbers():
-    model = TreeModel.from_description(random_description(np.random.default_rng(13), 3))
-    state = State(np.eye(4), [0.5, 0.25, -1.0], np.zeros(6), np.zeros(3))
-    expected = Linearizer(model)(state, np.zeros(3)).copy()
-    state.data = state.data.astype(np.float32)
-    assert np.array_equal(Linearizer(model)(state, np.zeros(3)).A, expected.A)
-    nu_dot = Linearizer(model).forward_dynamics(state, np.zeros(3))
-    assert np.array_equal(nu_dot, expected.nu_dot)
 
 
 def assert_cut_arrays_are_noticed(kernel, arrays, which):
