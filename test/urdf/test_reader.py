@@ -82,16 +82,6 @@ class TestContent:
         assert_allclose(inertia, inertia.T)
         assert not read(ARM).links[0].inertia.any()
 
-    @pytest.mark.parametrize('kind', ['planar', 'floating'])
-    def test_joint_kind__is_kept(self, kind):
-        assert read(joint(kind=kind)).joints[0].kind == kind
-
-    @pytest.mark.parametrize(
-        'head', ['version="1.2"', 'version="x"', 'xmlns="http://www.ros.org"']
-    )
-    def test_version_and_namespace__are_ignored(self, head):
-        assert read(f'<robot name="r" {head}><link name="a"/></robot>').links
-
 
 class TestSources:
     def test_bytes_path_and_text__agree(self, tmp_path):
@@ -103,14 +93,10 @@ class TestSources:
         assert read(file).source == str(file)
 
     @pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'latin-1', 'cp1252'])
-    def test_encodings__are_read_from_bytes(self, encoding):
-        declared = 'utf-8' if encoding == 'utf-8-sig' else encoding
-        data = ARM.replace('"utf-8"', f'"{declared}"').encode(encoding)
-        assert read(data).links[3].name == 'wheel_é'
-
-    def test_declared_encoding__does_not_matter_for_str(self):
-        for declared in ('latin-1', 'utf-16', 'shift_jis', 'nonsense'):
-            assert_equal(read(ARM.replace('"utf-8"', f'"{declared}"')), read(ARM))
+    def test_encoding__is_that_of_bytes_and_does_not_matter_for_str(self, encoding):
+        declared = ARM.replace('"utf-8"', f'"{encoding.removesuffix("-sig")}"')
+        assert read(declared.encode(encoding)).links[3].name == 'wheel_é'
+        assert_equal(read(declared), read(ARM))
 
 
 def assert_equal(a, b, except_for=''):
@@ -131,117 +117,102 @@ def assert_equal(a, b, except_for=''):
 
 LIMIT = '<limit lower="0" upper="1" effort="1" velocity="1"/>'
 
+A, B = '<link name="a"/>', '<link name="b"/>'
+
+
+def fixed(parent='a', child='b', name='j1'):
+    ends = f'<parent link="{parent}"/><child link="{child}"/>'
+    return f'<joint name="{name}" type="fixed">{ends}</joint>'
+
+
+NEW = 'name="r" version="1.1"'
 # What is wrong: text, and what the message must name.
-BROKEN = {
-    'empty': ('<', ['not well-formed', 'xmllint']),
-    'unclosed': ('<robot name="r">', ['not well-formed']),
-    'other root': ('<sdf/>', ['<sdf>', 'expected <robot>']),
-    'no name': ('<robot><link name="a"/></robot>', ['<robot>', 'name is missing']),
-    'no links': (wrap(''), ['no links', 'add <link']),
-    'xacro': (wrap('<xacro:include filename="x"/>'), ['xacro:include', 'expand']),
-    'unnamed link': (wrap('<link/>'), ['link', 'name is missing']),
-    'unnamed joint': (wrap('<link name="a"/><joint type="fixed"/>'), ['joint', 'name']),
-    'empty name': (wrap('<link name=""/>'), ["name=''", 'printable']),
-    'control character': (wrap('<link name="a&#10;b"/>'), [r"'a\nb'", 'printable']),
-    'escape sequence': (wrap('<link name="a&#x9b;b"/>'), [r"'a\x9bb'", 'printable']),
-    'long name': (wrap(f'<link name="{"n" * 2000}"/>'), ['2000 characters', 'at most 1000']),
-    'two links': (wrap('<link name="a"/><link name="a"/>'), ["'a'", 'unique']),
-    'two joints': (joint(LIMIT, tail='<link name="c"/><joint name="j1" type="fixed">'
-                   '<parent link="a"/><child link="c"/></joint>'), ["'j1'", 'unique']),
-    'no parent': (wrap('<link name="a"/><joint name="j1" type="fixed"><child link="a"/></joint>'),
-                  ['j1', 'parent', 'add']),
-    'no child': (wrap('<link name="a"/><joint name="j1" type="fixed"><parent link="a"/></joint>'),
-                 ['j1', 'child', 'add']),
-    'bare parent': (wrap('<link name="a"/><joint name="j1" type="fixed"><parent/></joint>'),
-                    ["joint 'j1'", '<parent>', 'link is missing']),
-    'unknown parent': (wrap('<link name="a"/><joint name="j1" type="fixed"><parent link="x"/>'
-                            '<child link="a"/></joint>'), ["'j1'", "'x'", 'does not exist']),
-    'unknown child': (wrap('<link name="a"/><joint name="j1" type="fixed"><parent link="a"/>'
-                           '<child link="x"/></joint>'), ["'j1'", "'x'", 'does not exist']),
-    'two parents': (joint(LIMIT, tail='<joint name="j2" type="fixed"><parent link="a"/>'
-                          '<child link="b"/></joint>'), ["'b'", "'j1'", "'j2'", 'one parent']),
-    'loop': (joint(LIMIT, tail='<joint name="j2" type="fixed"><parent link="b"/>'
-                   '<child link="a"/></joint>'), ["'a', 'b'", 'loop']),
-    'loop aside': (wrap('<link name="r"/><link name="a"/><link name="b"/>'
-                        '<joint name="j1" type="fixed"><parent link="a"/><child link="b"/></joint>'
-                        '<joint name="j2" type="fixed"><parent link="b"/><child link="a"/></joint>'
-                        ), ["'a', 'b'", 'loop']),
-    'self loop': (wrap('<link name="a"/><joint name="j1" type="fixed"><parent link="a"/>'
-                       '<child link="a"/></joint>'), ["'a'", 'loop']),
-    'two roots': (wrap('<link name="a"/><link name="b"/>'), ["'a', 'b'", 'root', 'expected one']),
-    'no type': (wrap('<link name="a"/><joint name="j1"><parent link="a"/><child link="a"/>'
-                     '</joint>'), ['j1', 'type']),
-    'unknown type': (joint(kind='ball'), ["'j1'", "'ball'", 'prismatic']),
-    'zero axis': (joint('<axis xyz="0 0 1e-10"/>' + LIMIT), ["'j1'", '1e-10', '1e-09', '<axis']),
-    'zero planar axis': (joint('<axis xyz="0 0 0"/>', 'planar'), ["'j1'", 'norm 0.0']),
-    'bare axis': (joint('<axis/>'), ["'j1'", '<axis>', 'xyz is missing']),
-    'two orientations': (joint('<origin rpy="0 0 1" quat_xyzw="0 0 0 1"/>').replace(
-        'name="r"', 'name="r" version="1.1"'), ["'j1'", 'both rpy and quat_xyzw']),
-    'no orientation': (joint('<origin quat_xyzw="0 0 0 0"/>').replace(
-        'name="r"', 'name="r" version="1.1"'), ["'j1'", 'is no rotation']),
-    'two numbers': (joint('<origin xyz="0 0"/>'), ["'j1'", '<origin>', "'0 0'", 'expected 3']),
-    'four numbers': (joint('<axis xyz="0 0 1 0"/>'), ["'j1'", '<axis>', '4 numbers']),
-    'empty rpy': (joint('<origin rpy=""/>'), ["'j1'", 'rpy', '0 numbers']),
-    'commas': (joint('<origin xyz="0, 0, 0"/>'), ["'j1'", "'0,'", 'not a number']),
-    'unexpanded': (joint('<origin xyz="${x} 0 0"/>'), ["'j1'", "'${x}'", 'not a number']),
-    'underscore': (joint('<origin xyz="1_0 0 0"/>'), ["'j1'", "'1_0'", 'not a number']),
-    'digits': (joint('<origin xyz="\u0661 0 0"/>'), ["'j1'", 'not a number']),
-    'nan': (joint('<origin xyz="nan 0 0"/>'), ["'j1'", 'origin', 'nan', 'finite']),
-    'overflow': (joint('<origin xyz="0 1e999 0"/>'), ["'j1'", 'origin', 'inf', 'finite']),
-    'absurd': (joint('<origin xyz="0 0 -2e9"/>'), ["'j1'", 'origin', '-2000000000.0', '1e+09']),
-    'nan limit': (joint('<limit lower="nan" upper="1" effort="1" velocity="1"/>'),
-                  ["'j1'", 'lower limit', 'nan']),
-    'bare mimic': (joint('<mimic multiplier="2"/>'), ['j1', 'mimic', 'joint']),
-    'negative mass': (link('<mass value="-1"/>' + INERTIA), ["'a'", '-1.0 kg', '>= 0']),
-    'infinite mass': (link('<mass value="inf"/>' + INERTIA), ["'a'", 'mass', 'inf']),
-}  # fmt: skip
+BROKEN = [
+    ('<', ['not well-formed', 'xmllint']),
+    ('<sdf/>', ['<sdf>', 'expected <robot>']),
+    (f'<robot>{A}</robot>', ['<robot>', 'name is missing']),
+    (wrap(''), ['no links']),
+    (wrap('<xacro:include filename="x"/>'), ['xacro:include']),
+    (wrap('<link/>'), ['link', 'name is missing']),
+    (wrap(A + '<joint type="fixed"/>'), ['joint', 'name']),
+    (wrap('<link name=""/>'), ["name=''"]),
+    (wrap('<link name="a&#10;b"/>'), [r"'a\nb'"]),
+    (wrap('<link name="a&#x9b;b"/>'), [r"'a\x9bb'"]),
+    (wrap(f'<link name="{"n" * 2000}"/>'), ['2000 characters', 'at most 1000']),
+    (wrap(A + A), ["'a'", 'unique']),
+    (wrap(A + B + '<link name="c"/>' + fixed() + fixed(child='c')), ["'j1'", 'unique']),
+    (wrap(A + fixed().replace('<parent link="a"/>', '')), ['j1', 'parent']),
+    (wrap(A + fixed().replace('<child link="b"/>', '')), ['j1', 'child']),
+    (wrap(A + fixed().replace(' link="a"', '')), ["joint 'j1'", '<parent>', 'link is missing']),
+    (wrap(A + fixed('x', 'a')), ["'j1'", "'x'", 'does not exist']),
+    (wrap(A + fixed('a', 'x')), ["'j1'", "'x'", 'does not exist']),
+    (wrap(A + B + fixed() + fixed(name='j2')), ["'b'", "'j1'", "'j2'", 'one parent']),
+    (wrap(A + B + fixed() + fixed('b', 'a', 'j2')), ["'a', 'b'", 'loop']),
+    (wrap('<link name="r"/>' + A + B + fixed() + fixed('b', 'a', 'j2')), ["'a', 'b'", 'loop']),
+    (wrap(A + fixed('a', 'a')), ["'a'", 'loop']),
+    (wrap(A + B), ["'a', 'b'", 'root']),
+    (wrap(A + B + fixed().replace(' type="fixed"', '')), ['j1', 'type']),
+    (joint(kind='ball'), ["'j1'", "'ball'"]),
+    (joint('<axis xyz="0 0 1e-10"/>' + LIMIT), ["'j1'", '1e-10', '<axis']),
+    (joint('<axis xyz="0 0 0"/>', 'planar'), ["'j1'", 'norm 0.0']),
+    (joint('<axis/>'), ["'j1'", '<axis>', 'xyz is missing']),
+    (
+        joint('<origin rpy="0 0 1" quat_xyzw="0 0 0 1"/>').replace('name="r"', NEW),
+        ['both rpy'],
+    ),
+    (joint('<origin quat_xyzw="0 0 0 0"/>').replace('name="r"', NEW), ["'j1'", 'is no rotation']),
+    (joint('<origin xyz="0 0"/>'), ["'j1'", '<origin>', "'0 0'"]),
+    (joint('<axis xyz="0 0 1 0"/>'), ["'j1'", '<axis>', '4 numbers']),
+    (joint('<origin rpy=""/>'), ["'j1'", 'rpy', '0 numbers']),
+    *((joint(f'<origin xyz="{x} 0 0"/>'), [f"'{x}'"]) for x in ('0,', '${x}', '1_0')),
+    (joint('<origin xyz="\u0661 0 0"/>'), ["'j1'", 'not a number']),
+    (joint('<origin xyz="nan 0 0"/>'), ["'j1'", 'origin', 'nan']),
+    (joint('<origin xyz="0 1e999 0"/>'), ["'j1'", 'origin', 'inf']),
+    (joint('<origin xyz="0 0 -2e9"/>'), ["'j1'", 'origin', '-2000000000.0']),
+    (joint(LIMIT.replace('"0"', '"nan"')), ["'j1'", 'lower limit', 'nan']),
+    (joint('<mimic multiplier="2"/>'), ['j1', 'mimic', 'joint']),
+    (link('<mass value="-1"/>' + INERTIA), ["'a'", '-1.0 kg']),
+    (link('<mass value="inf"/>' + INERTIA), ["'a'", 'mass', 'inf']),
+]
 
 
-class TestErrors:
-    @pytest.mark.parametrize('case', BROKEN)
-    def test_broken_text__names_source_and_fix(self, case, capfd):
-        text, expected = BROKEN[case]
-        with pytest.raises(UrdfError) as caught:
-            read(text)
-        message = str(caught.value)
-        assert message.startswith('URDF text: ')
-        assert ';' in message  # the fix
-        assert '\n' not in message
-        for part in expected:
-            assert part in message
-        assert capfd.readouterr() == ('', '')
+@pytest.mark.parametrize(('text', 'expected'), BROKEN)
+def test_broken_text__names_source_and_fix(text, expected, capfd):
+    with pytest.raises(UrdfError) as caught:
+        read(text)
+    message = str(caught.value)
+    assert message.startswith('URDF text: ')
+    assert ';' in message  # the fix
+    assert '\n' not in message
+    for part in expected:
+        assert part in message
+    assert capfd.readouterr() == ('', '')
 
-    def test_line__is_named(self):
-        with pytest.raises(UrdfError, match=r"line 2, joint 'j', <origin>: xyz='1 2' holds 2 num"):
-            read(
-                wrap('<link name="a"/>\n<joint name="j" type="fixed"><origin xyz="1 2"/></joint>')
-            )
 
-    def test_several_errors__are_counted(self):
-        text = wrap('<link name="a"/><joint/><joint name="j" type="ball"/>')
-        with pytest.raises(UrdfError, match=r'<joint>: attribute name .*\(3 more: geolin lint'):
-            read(text)
+def test_line_and_number_of_errors__are_named():
+    joint = '<joint name="j" type="fixed"><origin xyz="1 2"/></joint>'
+    with pytest.raises(UrdfError, match=r"line 2, joint 'j', <origin>: xyz='1 2' .*\(1 more: "):
+        read(wrap('<link name="a"/>\n' + joint))
 
-    @pytest.mark.parametrize('path', ['nowhere.urdf', '', 'a\0b', '.', 'x' * 5000])
-    def test_unreadable_path__is_named(self, path, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(UrdfError, match=r'cannot be read .*check the path'):
-            read(path)
-        if path != 'a\0b':
-            with pytest.raises(UrdfError):
-                read(Path(path))
 
-    @pytest.mark.parametrize(
-        ('source', 'says'),
-        [
-            *((source, 'shape of urdfpy') for source in (None, 7, object(), [], {})),
-            *((data, 'not well-formed') for data in (b'', b'\x00', b'\xff\xfe', b'nonsense')),
-            ('<robot name="\ud800"/>', 'surrogates'),
-        ],
-    )
-    def test_what_is_no_text__is_refused(self, source, says):
-        with pytest.raises(UrdfError, match=says):
-            read(source)
+@pytest.mark.parametrize('path', ['nowhere.urdf', '', 'a\0b', '.', 'x' * 5000])
+def test_unreadable_path__is_named(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UrdfError, match=r'cannot be read .*check the path'):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ('source', 'says'),
+    [
+        *((source, 'shape of urdfpy') for source in (None, 7, [], {})),
+        *((data, 'not well-formed') for data in (b'', b'\x00', b'\xff\xfe', b'nonsense')),
+        ('<robot name="\ud800"/>', 'surrogates'),
+    ],
+)
+def test_what_is_no_text__is_refused(source, says):
+    with pytest.raises(UrdfError, match=says):
+        read(source)
 
 
 # ---- Objects of urdfpy's shape
@@ -322,46 +293,32 @@ class TestShapes:
         parsed = URDF.from_xml_string(with_prefixes(text).encode())
         assert_equal(read(parsed), read(ARM))
 
-    @pytest.mark.parametrize('library', ['urdfpy', 'urchin'])
+    @pytest.mark.parametrize('library', ['urdfpy', 'urchin', 'another'])
     def test_made_up_inertia__is_undone(self, library):
         class Link(SimpleNamespace):
             __module__ = f'{library}.urdf'
 
         robot = urdfpy_arm()
         made_up = SimpleNamespace(mass=1.0, inertia=np.eye(3), origin=np.eye(4))
-        robot.links = [
-            Link(name=link.name, inertial=link.inertial or made_up) for link in robot.links
-        ]
+        robot.links = [Link(name=x.name, inertial=x.inertial or made_up) for x in robot.links]
+        if library == 'another':
+            assert_allclose(read(robot).links[0].inertia, np.eye(6))
+            return
         with pytest.warns(ModelWarning, match='links base, wheel_é, tool .*read as massless'):
             assert_equal(read(robot), as_text())
 
-    def test_unit_inertia_elsewhere__is_kept(self):
-        robot = urdfpy_arm()
-        robot.links[0].inertial = SimpleNamespace(mass=1.0, inertia=np.eye(3), origin=np.eye(4))
-        assert_allclose(read(robot).links[0].inertia, np.eye(6))
 
-
-class TestYourdfpy:
-    """An independent reading of every example; yourdfpy keeps no transmissions."""
-
-    def test_arm__equals_text(self, tmp_path):
-        yourdfpy = pytest.importorskip('yourdfpy')
-        file = tmp_path / 'arm.urdf'
+@pytest.mark.parametrize('name', ['arm', 'talos_reduced', 'go2'])
+def test_yourdfpy__equals_text(name, tmp_path, caplog):
+    """An independent reading; yourdfpy keeps no transmissions."""
+    yourdfpy = pytest.importorskip('yourdfpy')
+    caplog.set_level(logging.CRITICAL)
+    file = tmp_path / 'arm.urdf' if name == 'arm' else example_robot(name)
+    if name == 'arm':
         file.write_text(with_prefixes(ARM), encoding='utf-8')
-        parsed = yourdfpy.URDF.load(
-            str(file), build_scene_graph=False, load_meshes=False, mesh_dir=''
-        )
-        expected = read(ARM)
-        assert_equal(read(parsed), expected, except_for='gear_ratio')
-        assert_equal(read(parsed.robot), expected, except_for='gear_ratio')
-
-    @pytest.mark.parametrize('name', ['talos_reduced', 'panda', 'go2', 'icub'])
-    def test_example_robots__equal_their_text(self, name, caplog):
-        yourdfpy = pytest.importorskip('yourdfpy')
-        caplog.set_level(logging.CRITICAL)
-        file = example_robot(name)
-        parsed = yourdfpy.URDF.load(str(file), build_scene_graph=False, load_meshes=False)
-        assert_equal(read(parsed), read(file), except_for='gear_ratio')
+    parsed = yourdfpy.URDF.load(str(file), build_scene_graph=False, load_meshes=False)
+    for given in (parsed, parsed.robot):
+        assert_equal(read(given), read(file), except_for='gear_ratio')
 
 
 GONE = 'links', 'parent'
@@ -371,31 +328,25 @@ BAD = [
     (f'{FIRST}.parent', None, 'shape of urdfpy'),
     ('name', None, 'robot: name is None'),
     (f'{FIRST}.name', 3, 'joint: name is 3'),
-    (f'{FIRST}.joint_type', 'ball', "'shoulder': type is 'ball'"),
-    (f'{FIRST}.axis', [0, 0, 0], "'shoulder': axis has norm 0.0"),
     (f'{FIRST}.axis', [1, 0], r'axis has shape \(2,\)'),
     (f'{FIRST}.axis', 'x', "axis is 'x', expected numbers"),
     (f'{FIRST}.origin', np.eye(3), r'origin has shape \(3, 3\)'),
-    (f'{FIRST}.origin', 2 * np.eye(4), 'origin has last row'),
     (f'{FIRST}.origin', np.diag([-1.0, 1, 1, 1]), 'origin is no pose'),
     (f'{FIRST}.limit.effort', 'big', "effort limit is 'big'"),
     ('joints.1.mimic.offset', 10**400, 'mimic offset is 1000'),
     (f'{BODY}.mass', None, "'upper': <inertial> has no"),
-    (f'{BODY}.mass', -1, 'mass is -1.0 kg'),
     (f'{BODY}.inertia', np.arange(9.0).reshape(3, 3), 'is not symmetric'),
     (f'{BODY}.inertia', None, 'has no <inertia>'),
-    ('joints', urdfpy_arm().joints[:-1], 'root links'),
 ]
 
 
-class TestBadObjects:
-    @pytest.mark.parametrize(('path', 'value', 'message'), BAD)
-    def test_bad_value__is_named(self, path, value, message):
-        robot = urdfpy_arm()
-        *way, name = path.split('.')
-        holder = robot
-        for key in way:
-            holder = holder[int(key)] if key.isdigit() else getattr(holder, key)
-        delattr(holder, name) if value is None and name in GONE else setattr(holder, name, value)
-        with pytest.raises(UrdfError, match=message):
-            read(robot)
+@pytest.mark.parametrize(('path', 'value', 'message'), BAD)
+def test_bad_value_of_an_object__is_named(path, value, message):
+    robot = urdfpy_arm()
+    *way, name = path.split('.')
+    holder = robot
+    for key in way:
+        holder = holder[int(key)] if key.isdigit() else getattr(holder, key)
+    delattr(holder, name) if value is None and name in GONE else setattr(holder, name, value)
+    with pytest.raises(UrdfError, match=message):
+        read(robot)

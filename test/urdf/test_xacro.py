@@ -55,13 +55,14 @@ def test_macros__are_expanded_with_the_arguments_of_the_file(file):
 @pytest.mark.parametrize('command', ['info', 'lint-urdf'])
 def test_commands__take_arguments_of_the_file(command, file, capsys):
     file.write_text(ROBOT.replace('<xacro:arg name="mass" default="3.0"/>', ''))
-    assert main([command, str(file)]) == 1
-    said = capsys.readouterr()
-    assert 'mass' in said.out + said.err
-    assert '--xacro-args NAME:=VALUE' in said.out + said.err
-    assert main([command, str(file), '--xacro-args', 'mass:=8.0']) == 0
-    assert '13.000 kg' in capsys.readouterr().out
-    assert main([command, str(file)]) == 1, 'the arguments are of one command'
+    for arguments, status, says in (
+        ([], 1, '--xacro-args NAME:=VALUE'),
+        (['--xacro-args', 'mass:=8.0'], 0, '13.000 kg'),
+        ([], 1, 'mass'),  # the arguments are of one command
+    ):
+        assert main([command, str(file), *arguments]) == status
+        said = capsys.readouterr()
+        assert says in said.out + said.err
 
 
 @pytest.fixture
@@ -105,16 +106,13 @@ def test_nodes_and_recordings__take_arguments_of_the_file(chosen):
     ],
     ids=['expression', 'include', 'xml', 'robot'],
 )
-def test_file_that_cannot_be_used__is_named_with_the_reason(file, spoil, says):
+def test_file_that_cannot_be_used__is_named_with_the_reason(file, spoil, says, monkeypatch):
     file.write_text(spoil(ROBOT))
     with pytest.raises(UrdfError, match=says) as caught:
         urdf.read(file)
     assert str(file) in str(caught.value)
     with pytest.raises(UrdfError, match=r'nothing\.xacro: does not exist'):
         urdf.read(file.with_name('nothing.xacro'))
-
-
-def test_without_xacro__it_is_said_what_to_install(file, monkeypatch):
     monkeypatch.setitem(sys.modules, 'xacro', None)
-    with pytest.raises(UrdfError, match=r'xacro is not installed; install it .*pip install xacro'):
+    with pytest.raises(UrdfError, match=r'xacro is not installed; install it'):
         urdf.read(file)
