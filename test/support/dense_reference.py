@@ -16,8 +16,8 @@ from scipy.spatial.transform import Rotation
 from geolin_ros import Contact, State
 from support.constrained_reference import ROWS, pin
 from support.finite_difference import ad, cross, exp
+from support.pinocchio_oracle import IN_A_ROW, plane, split
 
-IN_A_ROW = {'universal': 'revolute', 'cylindrical': 'prismatic'}
 GROUPS = ('spherical', 'se2', 'floating')
 
 
@@ -267,24 +267,6 @@ def entries(names, joint):
     """Return where the coordinates of a joint stand among ``names``."""
     found = [k for k, n in enumerate(names) if joint.name in (n, n.rsplit('/', 1)[0])]
     return np.array(found, dtype=int)
-
-
-def split(joint):
-    """Return the two joints that a universal or cylindrical one is."""
-    second_axis = joint.second_axis if joint.kind == 'universal' else joint.axis
-    return (
-        dataclasses.replace(joint, kind='revolute'),
-        dataclasses.replace(joint, kind=IN_A_ROW[joint.kind], axis=second_axis),
-    )
-
-
-def plane(joint):
-    """Return x, y and the unit normal of a planar joint."""
-    normal = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
-    x = np.eye(3)[np.argmin(np.abs(normal))]
-    x = x - normal * (normal @ x)
-    x /= np.linalg.norm(x)
-    return x, np.cross(normal, x), normal
 
 
 def group_axes(joint):

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of publishers, clocks, descriptions, networks and processes, one function each.
+"""Faults of clocks, services and processes that only a graph shows, one function each.
 
 Each gets a `Stage` and returns the `Outcome` that the node has to report.
 """
 
 import contextlib
+import functools
 import os
 import re
 import signal
@@ -18,64 +19,19 @@ from rosgraph_msgs.msg import Clock
 
 from geolin_msgs.msg import ContactState
 from geolin_msgs.srv import Linearize
-from geolin_ros import robots
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 from support.fault_stage import Outcome, nanoseconds
 from support.messages import SECOND
 from support.processes import Program
-from support.remote_publisher import RemotePublisher
 
 MILLISECOND = SECOND // 1000
-DRILLS, KILLS = {}, []
+DRILLS = {}
 
 
-def drill(name, kills=False):
-    """Register a drill under what stands in the evidence, and whether it kills processes."""
-
-    def register(function):
-        DRILLS[name] = function
-        if kills:
-            KILLS.append(name)
-        return function
-
-    return register
-
-
-# ---- publishers
-
-
-@drill('publisher killed and restarted', kills=True)
-def killed_publisher(stage):
-    robot = stage.robot
-    for _ in range(2):
-        with RemotePublisher(robot.namespace, robot.graph.environment) as remote:
-            stage.is_over()
-            answered = 0
-            while answered < 5:
-                stamp = robot.tick()
-                joints = robot.make_joint_state(stamp)
-                stage.send(joints, robot.make_odometry(stamp), publisher=remote)
-                answered += robot.answer_soon(joints, 0.05) is not None
-    # Lost is what was sent before the node knew of the publisher.
-    return Outcome(lost=None, follows=(Cause.SKEW,))
-
-
-@drill('10 x the rate: 5 kHz for 0.4 s')
-def tenfold_rate(stage):
-    robot = stage.robot
-    pairs = []
-    for k in range(2000):
-        stamp = robot.time + (k + 1) * MILLISECOND // 5
-        pairs.append((robot.make_joint_state(stamp), robot.make_odometry(stamp)))
-    robot.time = stamp
-    due = time.monotonic()
-    for joints, base in pairs:
-        stage.send(joints, base)
-        due += 0.0002
-        while time.monotonic() < due:
-            robot.graph.executor.spin_once(timeout_sec=0.0)
-    return Outcome(lost=None, follows=(Cause.SKEW,))
+def drill(name):
+    """Register a drill under what stands in the evidence."""
+    return functools.partial(DRILLS.setdefault, name)
 
 
 # ---- clocks
@@ -109,48 +65,6 @@ def simulated_time(stage):
     assert robot.set_parameters(use_sim_time=False) == (True, '')
     robot.graph.node.destroy_publisher(clock)
     robot.tick(60_000)
-    return Outcome(drops)
-
-
-# ---- descriptions
-
-
-@drill('broken descriptions while it serves')
-def broken_descriptions(stage):
-    robot = stage.robot
-    text = robots.path('quadruped').read_text()
-    says = f'keep the model {robot.model.hash}'
-    path = str(robots.path('humanoid'))  # of a file that could be read
-    for broken in (text[: len(text) // 2], '', path, '<robot name="x"/>' * 2):
-        seen = robot.process.log.count(says)
-        robot.describe(broken)
-        robot.wait_for(lambda seen=seen: (stage.good(), robot.process.log.count(says) > seen)[1])
-        stage.good()
-    return Outcome()
-
-
-# ---- contents
-
-
-@drill('empty and oversized arrays')
-def wrong_lengths(stage):
-    robot, drops = stage.robot, Counter()
-    many = [f'joint_{k}' for k in range(2000)]
-    for cause, changes in (
-        (Cause.MISSING_JOINT, {'name': [], 'position': [], 'velocity': [], 'effort': []}),
-        (Cause.MISSING_JOINT, {'name': many, 'position': [0.0] * 2000}),
-        (Cause.MISSING_JOINT, {'name': ['', '\n', 'a' * 2000, 'é\u202e'] * 3}),
-        (Cause.LENGTH, {'position': [0.0] * 5000}),
-        (Cause.MISSING_JOINT, {'position': []}),
-        (Cause.LENGTH, {'velocity': [0.0] * 13}),
-        (Cause.MISSING_VELOCITY, {'velocity': []}),
-        (Cause.MISSING_EFFORT, {'effort': []}),
-    ):
-        for _ in range(2):
-            joints = robot.make_joint_state(robot.tick(), **changes)
-            stage.send(joints, robot.make_odometry(robot.time))
-            drops[cause] += 1
-            stage.good()
     return Outcome(drops)
 
 

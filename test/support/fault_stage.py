@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One node in its own process under one fault after the other, and exact accounts of each.
 
-A drill sends, spoils and kills, and returns what has to have become of its joint states. The
+A drill sends and disturbs, and returns what has to have become of its joint states. The
 stage compares that with what the node says of itself and with all that a consumer heard.
 """
 
@@ -19,10 +19,9 @@ from support.ros_graph import START, drops_of
 
 @dataclass
 class Outcome:
-    """What a drill expects: causes of the drops, of joint states and of odometry."""
+    """What a drill expects: causes of the drops of joint states."""
 
     drops: Counter = field(default_factory=Counter)
-    base_drops: Counter = field(default_factory=Counter)
     lost: int | None = 0
     """Joint states that were sent and never came; None: as many as the transport lost."""
     follows: tuple = ()
@@ -56,7 +55,6 @@ class Stage:
     def __init__(self, robot, accounts):
         self.robot, self.accounts = robot, accounts
         self._sent = []  # (stamp, names, positions), in order
-        self._end = 0.0
         self._recover()
         self._before = self._counts()
 
@@ -71,24 +69,15 @@ class Stage:
             self.robot.wait_for(lambda: self.robot.answer_to(joints))
         return joints
 
-    def send(self, joints=None, base=None, publisher=None):
+    def send(self, joints, base=None):
         """Publish and note what was sent."""
-        self.note(joints)
-        (publisher or self.robot).send(joints, base)
-
-    def note(self, joints):
-        """Count a joint state as sent, whether it goes out or not."""
-        if joints is not None:
-            self._sent.append((nanoseconds(joints), tuple(joints.name), joints.position))
+        self._sent.append((nanoseconds(joints), tuple(joints.name), joints.position))
+        self.robot.send(joints, base)
 
     def rest(self, duration):
         """Hear what there is to hear for ``duration`` [s]."""
         end = time.monotonic() + duration
         self.robot.wait_for(lambda: time.monotonic() > end)
-
-    def is_over(self):
-        """The fault ends now: recovery is counted from here, by default the drill's end."""
-        self._end = time.monotonic()
 
     # ---- the run of one
 
@@ -97,9 +86,8 @@ class Stage:
         robot = self.robot
         robot.linearizations.clear()
         self._sent.clear()
-        self._end = 0.0
         outcome = drill(self)
-        end = self._end or time.monotonic()
+        end = time.monotonic()
         self._recover()
         recovery = time.monotonic() - end
         robot.process.check_runs()
@@ -111,7 +99,7 @@ class Stage:
             name, len(self._sent), len(self._sent) - received, answered, dropped, recovery
         )
         drops = outcome.drops + Counter({c: dropped[c.value] for c in outcome.follows})
-        assert dropped == _named(drops) + _named(outcome.base_drops), account
+        assert dropped == _named(drops), account
         assert received == answered + sum(drops.values()), account
         if outcome.lost is not None:
             assert account.lost == outcome.lost, account

@@ -10,16 +10,9 @@ import numpy as np
 
 from geolin_papers.kim_2012 import Body, ground
 from geolin_papers.kim_2012.lie_group import Ad, ad, inverse
-from support.dense_reference import (
-    IN_A_ROW,
-    axis_twist,
-    entries,
-    group_axes,
-    group_pose,
-    in_link,
-    split,
-)
+from support.dense_reference import GROUPS, axis_twist, entries, group_axes, group_pose, in_link
 from support.finite_difference import exp
+from support.pinocchio_oracle import IN_A_ROW, split
 
 SWAP = np.block([[np.zeros((3, 3)), np.eye(3)], [np.eye(3), np.zeros((3, 3))]])
 
@@ -84,7 +77,7 @@ class KimProblem:
             ]
             S_1 = SWAP @ Ad(inverse(E[1])) @ SWAP @ axis_twist(first)
             return E[0] @ E[1], np.column_stack((S_1, axis_twist(second)))
-        if joint.kind in ('spherical', 'se2', 'floating'):
+        if joint.kind in GROUPS:
             return group_pose(joint, q), group_axes(joint)
         return exp(axis_twist(joint) * q[0]), axis_twist(joint)[:, np.newaxis]
 

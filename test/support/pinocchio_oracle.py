@@ -41,7 +41,7 @@ class PinocchioOracle:
             list(range(self.base)) + [joint.idx_v + k for joint, k in self.rates]
         )
         assert sorted(self.order) == list(range(pin_model.nv)), 'the models have the same joints'
-        self.damping = np.array(pin_model.damping)[self.order[self.base :]]
+        self.damping = np.array(pin_model.damping)[self.order]
 
     def _entry(self, name, names):
         """Return the joint of a coordinate, and which of its coordinates that is."""
@@ -79,7 +79,10 @@ class PinocchioOracle:
 
     def velocity(self, state):
         """Return the velocity in Pinocchio's order."""
-        return self._to_pinocchio(np.concatenate((state.v[: self.base], state.r)))
+        return self._to_pinocchio(self._nu(state))
+
+    def _nu(self, state):
+        return np.concatenate((state.v[: self.base], state.r))
 
     def _to_pinocchio(self, ours):
         theirs = np.empty(self.order.size)
@@ -89,60 +92,41 @@ class PinocchioOracle:
     def _to_ours(self, matrix):
         return np.array(matrix)[np.ix_(self.order, self.order)]
 
-    def _damping_torque(self, state):
-        return np.concatenate((np.zeros(self.base), self.damping * state.r))
+    def _symmetric(self, matrix):
+        upper = np.triu(matrix)
+        return self._to_ours(upper + np.triu(upper, 1).T)
 
     def mass_matrix(self, state):
         """Return M (m, m) by CRBA."""
-        upper = np.triu(pin.crba(self.pin_model, self.data, self.q(state)))
-        return self._to_ours(upper + np.triu(upper, 1).T)
+        return self._symmetric(pin.crba(self.pin_model, self.data, self.q(state)))
 
     def inverse_mass_matrix(self, state):
         """Return M^-1 (m, m) by computeMinverse."""
-        upper = np.triu(pin.computeMinverse(self.pin_model, self.data, self.q(state)))
-        return self._to_ours(upper + np.triu(upper, 1).T)
+        return self._symmetric(pin.computeMinverse(self.pin_model, self.data, self.q(state)))
 
     def inverse_dynamics(self, state, nu_dot):
         """Return [base wrench; joint efforts] (m,) by RNEA, damping added."""
-        tau = pin.rnea(
-            self.pin_model,
-            self.data,
-            self.q(state),
-            self.velocity(state),
-            self._to_pinocchio(nu_dot),
-        )
-        return tau[self.order] + self._damping_torque(state)
+        tau = pin.rnea(self.pin_model, self.data, *self._motion(state, nu_dot))
+        return tau[self.order] + self.damping * self._nu(state)
+
+    def _motion(self, state, nu_dot):
+        return self.q(state), self.velocity(state), self._to_pinocchio(nu_dot)
 
     def inverse_dynamics_derivatives(self, state, nu_dot):
         """Return d tau / d[H; s] and d tau / d[v; r], each (m, m), damping added."""
-        dtau_dq, dtau_dv, _ = pin.computeRNEADerivatives(
-            self.pin_model,
-            self.data,
-            self.q(state),
-            self.velocity(state),
-            self._to_pinocchio(nu_dot),
+        by_q, by_v, _ = pin.computeRNEADerivatives(
+            self.pin_model, self.data, *self._motion(state, nu_dot)
         )
-        dtau_dv = self._to_ours(dtau_dv)
-        dtau_dv += np.diag(self._damping_torque_rate())
-        return self._to_ours(dtau_dq), dtau_dv
-
-    def _damping_torque_rate(self):
-        return np.concatenate((np.zeros(self.base), self.damping))
+        return self._to_ours(by_q), self._to_ours(by_v) + np.diag(self.damping)
 
     def forward_dynamics(self, state, tau):
         """Return nu_dot (m,) by ABA; damping acts as an effort -D r."""
-        nu_dot = pin.aba(
-            self.pin_model,
-            self.data,
-            self.q(state),
-            self.velocity(state),
-            self._effort(state, tau),
-        )
-        return nu_dot[self.order]
+        applied = self.q(state), self.velocity(state), self._effort(state, tau)
+        return pin.aba(self.pin_model, self.data, *applied)[self.order]
 
     def _effort(self, state, tau):
         applied = np.concatenate((np.zeros(self.base), tau))
-        return self._to_pinocchio(applied - self._damping_torque(state))
+        return self._to_pinocchio(applied - self.damping * self._nu(state))
 
     def linearization(self, state, tau):
         """Return A and B of the moving reference and nu_dot, by computeABADerivatives.
@@ -155,14 +139,13 @@ class PinocchioOracle:
             self.pin_model, self.data, q, self.velocity(state), effort
         )
         nu_dot = np.array(self.data.ddq)[self.order]
-        upper = np.triu(by_tau)
-        M_inverse = self._to_ours(upper + np.triu(upper, 1).T)
+        M_inverse = self._symmetric(by_tau)
         A, B = np.zeros((2 * m, 2 * m)), np.zeros((2 * m, n))
         A[:m, m:] = np.eye(m)
         if self.base:
             A[:6, :6] = -pin.Motion(state.v[:3], state.v[3:]).action
         A[m:, :m] = self._to_ours(by_q)
-        A[m:, m:] = self._to_ours(by_v) - M_inverse * self._damping_torque_rate()
+        A[m:, m:] = self._to_ours(by_v) - M_inverse * self.damping
         B[m:] = M_inverse[:, self.base :]
         return A, B, nu_dot
 
@@ -201,11 +184,28 @@ def plane_frame(joint):
     """Return the pose whose z is the normal of a planar joint; Pinocchio's moves in x and y."""
     if joint.kind != 'se2':
         return pin.SE3.Identity()
+    return pin.SE3(np.column_stack(plane(joint)), np.zeros(3))
+
+
+def plane(joint):
+    """Return x, y and the unit normal of a planar joint."""
     normal = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
     x = np.eye(3)[np.argmin(np.abs(normal))]
     x = x - normal * (normal @ x)
     x /= np.linalg.norm(x)
-    return pin.SE3(np.column_stack((x, np.cross(normal, x), normal)), np.zeros(3))
+    return x, np.cross(normal, x), normal
+
+
+IN_A_ROW = {'universal': 'revolute', 'cylindrical': 'prismatic'}
+
+
+def split(joint):
+    """Return the two joints that a universal or cylindrical one is."""
+    second_axis = joint.second_axis if joint.kind == 'universal' else joint.axis
+    return (
+        dataclasses.replace(joint, kind='revolute'),
+        dataclasses.replace(joint, kind=IN_A_ROW[joint.kind], axis=second_axis),
+    )
 
 
 def pinocchio_joint(joint):
@@ -217,12 +217,10 @@ def pinocchio_joint(joint):
     }
     if joint.kind in several:
         return several[joint.kind]()
-    if joint.kind in ('universal', 'cylindrical'):
-        second = 'revolute' if joint.kind == 'universal' else 'prismatic'
-        axis = joint.second_axis if joint.kind == 'universal' else joint.axis
+    if joint.kind in IN_A_ROW:
         composite = pin.JointModelComposite()
-        composite.addJoint(pinocchio_joint(dataclasses.replace(joint, kind='revolute')))
-        composite.addJoint(pinocchio_joint(dataclasses.replace(joint, kind=second, axis=axis)))
+        for one in split(joint):
+            composite.addJoint(pinocchio_joint(one))
         return composite
     axis = np.asarray(joint.axis, dtype=float) / np.linalg.norm(joint.axis)
     if joint.kind == 'prismatic':

@@ -17,14 +17,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def sources_of_kernels():
-    (line,) = re.findall(r'step kernels (.*?) &\n', (ROOT / 'tools' / 'setup.sh').read_text())
-    return [name for name in line.split() if not name.endswith('.py')]
-
-
-SOURCES = sources_of_kernels()
-
-
+(LINE,) = re.findall(r'step kernels (.*?) &\n', (ROOT / 'tools' / 'setup.sh').read_text())
+SOURCES = [name for name in LINE.split() if not name.endswith('.py')]
+HELPERS = 'environment_hook.py', 'build_messages.py', 'compile_kernels.py'
 PIP = """#!/bin/sh
 case "$*" in
     *"import numpy"*) echo 2.0 ;;
@@ -39,9 +34,8 @@ def setup_of(folder, *what, **variables):
     """Return what tools/setup.sh installs and compiles; its Python only prints."""
     if not (folder / 'tools').exists():
         (folder / 'tools').mkdir(parents=True)
-        for name in ('setup.sh', 'check_packages.sh', 'environment_hook.py', 'build_messages.py'):
+        for name in ('setup.sh', *HELPERS):
             shutil.copy(ROOT / 'tools' / name, folder / 'tools')
-        shutil.copy(ROOT / 'tools' / 'compile_kernels.py', folder / 'tools')
         (folder / 'tools' / 'check_packages.sh').write_text('#!/bin/sh\n')
         shutil.copytree(ROOT / 'requirements', folder / 'requirements')
         shutil.copytree(ROOT / 'geolin_msgs', folder / 'geolin_msgs')
@@ -51,7 +45,6 @@ def setup_of(folder, *what, **variables):
             (folder / name).mkdir(parents=True)
             (folder / name / 'some.py').touch()
         for name in (path.parent.name for path in ROOT.glob('geolin_*/setup.py')):
-            (folder / name).mkdir(exist_ok=True)
             (folder / name).mkdir(exist_ok=True)
             shutil.copy(ROOT / name / 'setup.py', folder / name)
         (folder / 'fake').write_text(PIP)

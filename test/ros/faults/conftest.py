@@ -87,10 +87,3 @@ def serving(quadruped, tmp_path_factory):
 def stage(graph, serving, accounts):
     with serving(graph) as client:
         yield Stage(client, accounts)
-
-
-@pytest.fixture
-def own_stage(own_graph, serving, accounts):
-    """For one drill that kills."""
-    with serving(own_graph) as client:
-        yield Stage(client, accounts)

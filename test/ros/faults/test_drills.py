@@ -3,7 +3,7 @@
 """The node under faults: it lives, says nothing stale, and accounts for every joint state."""
 
 import pytest
-from support.fault_drills import DRILLS, KILLS, largest_request
+from support.fault_drills import DRILLS, largest_request
 from support.fault_stage import Footprint
 
 MOST_GROWTH = 30_000  # kB
@@ -17,15 +17,9 @@ def at_first(stage):
     return Footprint.of(robot.process.process.pid)
 
 
-@pytest.mark.parametrize('name', [name for name in DRILLS if name not in KILLS])
+@pytest.mark.parametrize('name', DRILLS)
 def test_fault__is_survived_and_accounted_for(stage, at_first, name):
     account = stage.run(name, DRILLS[name])
-    assert account.recovery < 5.0
-
-
-@pytest.mark.parametrize('name', KILLS)
-def test_killed_process__is_survived_and_accounted_for(own_stage, name):
-    account = own_stage.run(name, DRILLS[name])
     assert account.recovery < 5.0
 
 
