@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 from support.close import assert_close
-from support.passive_joints import passive_model, with_passive_joints
+from support.passive_joints import passive_robot, with_passive_joints
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import gimbal, random_model
@@ -120,7 +120,7 @@ def test_derivatives_of_robots__are_pinocchios(case):
 def drawn(kind, base, count=10):
     """Return a robot, states, accelerations (count, m) and efforts (count, n)."""
     rng = default_rng(1)
-    model = passive_model(base, mimic=True)
+    _, model = passive_robot(base, mimic=True)
     if kind == 'single axis':
         model = with_passive_joints(random_model(rng, 11, base=base)[1], rng)
     states = [model.random_state(rng) for _ in range(count)]

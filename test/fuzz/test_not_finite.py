@@ -12,9 +12,8 @@ import pytest
 
 pytest.importorskip('rosbags')
 from support.bags import START
-from support.fuzz_nodes import LATER, NODES
+from support.fuzz_nodes import LATER, NODES, heard
 
-from geolin_ros.errors import GeolinError
 from geolin_ros.stream.drops import Cause
 
 CAUSES = Cause.NOT_FINITE, Cause.CONTACT, Cause.REFERENCE, Cause.QUATERNION, Cause.COVARIANCE
@@ -45,37 +44,24 @@ def exchange(values, key, value):
     return before
 
 
-def heard(inputs, messages):
-    """Return the topics of messages that are refused, each with its error, and the last answer."""
-    refused, answer = [], None
-    for topic, message in messages:
-        try:
-            with np.errstate(all='ignore'):
-                answer = inputs[topic].take(message)
-        except GeolinError as error:
-            refused.append((topic, error))
-            answer = None
-    return refused, answer
-
-
 @pytest.mark.parametrize('name', sorted(set(NODES) - {'consumer'}))
 def test_number_that_is_none__is_refused_or_changes_no_answer(name):
     node, found = NODES[name], Counter()
     messages = [(topic, copy.deepcopy(message)) for topic, message in node.good(START)]
-    usual, expected = heard(node.make(), messages)
+    _, usual, expected = heard(node.make(), messages)
     assert expected is not None
     spoilt = itertools.cycle((np.nan, np.inf, -np.inf))
     for topic, message in messages:
         for where, put in numbers(message, topic):
             inputs, good = node.make(), put(next(spoilt))
-            refused, answer = heard(inputs, messages)
+            _, refused, answer = heard(inputs, messages)
             put(good)
             is_refused = len(refused) > len(usual)
             found[topic] += is_refused
             if is_refused:
                 errors = [error for name, error in refused if name == topic]
                 assert any(getattr(e, 'cause', CAUSES[0]) in CAUSES for e in errors), where
-                assert heard(inputs, node.good(LATER))[1] is not None, where
+                assert heard(inputs, node.good(LATER))[2] is not None, where
             else:
                 assert np.array_equal(answer, expected), where
     assert found.total() > 10, found

@@ -15,20 +15,17 @@ from support.environment import ROOT
 from tools.build_messages import SOURCE, build
 
 TF2 = 'tf2_msgs'
-DEFINITIONS = {
-    TF2: {'msg/TFMessage.msg': 'geometry_msgs/TransformStamped[] transforms\n'},
-}
-INSTALLED = {package: find_spec(package) is not None for package in DEFINITIONS}
-FOLDER = Path(sys.prefix).resolve() / 'build' / 'of_tests'  # libraries know it: no link to it
+INSTALLED = find_spec(TF2) is not None
+FOLDER = Path(sys.prefix).resolve() / 'build/of_tests' / TF2  # libraries know it: no link to it
 
 
 @functools.cache
-def environment_with(package):
-    """Return the environment of processes that are to know a package; this one knows it then."""
+def tf2_messages():
+    """Return the type of transforms, and the environment of processes that are to know it."""
     environment = {}
-    if not INSTALLED[package]:
-        prefix = FOLDER / package / 'installed'
-        _build(package, prefix)
+    if not INSTALLED:
+        prefix = FOLDER / 'installed'
+        _build(prefix)
         (packages,) = map(str, prefix.glob('lib/python*/site-packages'))
         sys.path.append(packages)
         for library in (prefix / 'lib').glob('*.so'):  # found by name once they are loaded
@@ -40,34 +37,25 @@ def environment_with(package):
         ):
             known = os.environ.get(variable, '')
             environment[variable] = os.pathsep.join(filter(None, (*folders, known)))
-    return environment
-
-
-def tf2_messages():
-    """Return the type of transforms, and the environment of processes that are to know it."""
-    environment = environment_with(TF2)
     return importlib.import_module(f'{TF2}.msg').TFMessage, environment
 
 
-def _build(package, prefix):
+def _build(prefix):
     """Make the package as geolin_msgs is made, once an environment."""
-    source = FOLDER / package / package
-    source.mkdir(parents=True, exist_ok=True)
-    with (FOLDER / package / 'lock').open('w') as lock:
+    source, file = FOLDER / TF2, 'msg/TFMessage.msg'
+    (source / 'msg').mkdir(parents=True, exist_ok=True)
+    with (FOLDER / 'lock').open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if (prefix / 'share' / package / 'package.xml').exists():  # what is installed last
+        if (prefix / 'share' / TF2 / 'package.xml').exists():  # what is installed last
             return
-        for file, text in DEFINITIONS[package].items():
-            (source / file).parent.mkdir(exist_ok=True)
-            (source / file).write_text(text)
+        (source / file).write_text('geometry_msgs/TransformStamped[] transforms\n')
         about = (SOURCE / 'package.xml').read_text()
-        (source / 'package.xml').write_text(about.replace('geolin_msgs', package))
+        (source / 'package.xml').write_text(about.replace('geolin_msgs', TF2))
         lines = (SOURCE / 'CMakeLists.txt').read_text().splitlines()
         kept = [line for line in lines if not line.endswith(('.msg', '.srv'))]
         at = next(k for k, line in enumerate(kept) if line.startswith('rosidl_generate'))
-        files = [f'  {file}' for file in DEFINITIONS[package]]
-        text = '\n'.join((*kept[: at + 1], *files, *kept[at + 1 :]))
-        (source / 'CMakeLists.txt').write_text(text.replace('geolin_msgs', package))
+        text = '\n'.join((*kept[: at + 1], f'  {file}', *kept[at + 1 :]))
+        (source / 'CMakeLists.txt').write_text(text.replace('geolin_msgs', TF2))
         quick = (f'-DCMAKE_{language}_FLAGS_RELEASE=-O0' for language in ('C', 'CXX'))
         place = f'-DCMAKE_INSTALL_RPATH={prefix}/lib'
         build(source, prefix, place, '-DGEOLIN_MSGS_PYTHON_ONLY=ON', *quick)

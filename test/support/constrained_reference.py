@@ -15,7 +15,7 @@ import pytest
 
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.model.tree import TreeModel
-from support.finite_difference import ad
+from support.finite_difference import ad, derivative_by_vector
 from support.pinocchio_oracle import PinocchioOracle
 
 pin = pytest.importorskip('pinocchio')
@@ -87,9 +87,8 @@ class ConstrainedReference:
             np.array(data.ddq_dtau)[order][:, order],
             np.array(data.dlambda_dtau)[:, order],
         )
-        damping = oracle._damping_torque_rate()
-        by_v = np.array(data.ddq_dv)[order][:, order] - by_tau * damping
-        lam_by_v = np.array(data.dlambda_dv)[:, order] - lam_by_tau * damping
+        by_v = np.array(data.ddq_dv)[order][:, order] - by_tau * oracle.damping
+        lam_by_v = np.array(data.dlambda_dv)[:, order] - lam_by_tau * oracle.damping
         return ConstrainedDerivatives(
             np.array(data.ddq)[order],
             np.array(data.lambda_c),
@@ -233,11 +232,9 @@ class TiedReference:
             rows, bias = self.rows(self.full(state.retract(z)))
             return np.concatenate((rows @ T @ nu_dot + bias, T.T @ (rows.T @ lam)))
 
-        change, steps = np.zeros((len(gamma) + m, 2 * m)), (4e-3, 2e-3, 1e-3)
-        for column, unit in enumerate(np.eye(2 * m) if len(gamma) else ()):
-            one, two, three = ((held(e * unit) - held(-e * unit)) / (2.0 * e) for e in steps)
-            one, two = (4.0 * two - one) / 3.0, (4.0 * three - two) / 3.0
-            change[:, column] = (16.0 * two - one) / 15.0
+        change = np.zeros((m, 2 * m))
+        if len(gamma):
+            change = derivative_by_vector(held, np.zeros(2 * m), 4e-3)
         by_pose, by_twist = oracle.inverse_dynamics_derivatives(self.full(state), T @ nu_dot)
         D = np.hstack((T.T @ by_pose @ T, T.T @ by_twist @ T)) - change[len(gamma) :]
         A, B = np.eye(2 * m, k=m), np.zeros((2 * m, S.shape[1]))

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,7 @@ REQUEST = 'geolin_msgs/msg/LinearizeRequest'
 SERVICE = Path(__file__).resolve().parents[2] / 'geolin_msgs' / 'srv' / 'Linearize.srv'
 known_types().register(get_types_from_msg(SERVICE.read_text().split('---')[0], REQUEST))
 
+EMPTY_CONTACT = functools.partial(empty_message, CONTACT)
 FEET = 'FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'
 PERIOD = 2_000_000
 LATER = START + 3600 * 10**9
@@ -97,11 +99,10 @@ class Node:
             Whether each input has taken one of the bytes' messages, and the last was answered.
         """
         inputs = self.make()
-        with np.errstate(all='ignore'):
-            taken, answer = _take_all(inputs, _messages(inputs, data))
-        fresh, lively = _take_all(inputs, self.good(LATER))
+        taken, _, answer = heard(inputs, _messages(inputs, data))
+        fresh, _, lively = heard(inputs, self.good(LATER))
         if lively is None:  # what was late is not when clocks are set back
-            fresh, lively = _take_all(inputs, self.good(LATER - STEP_BACK))
+            fresh, _, lively = heard(inputs, self.good(LATER - STEP_BACK))
         assert lively is not None, f'of good messages only {fresh} are taken'
         return taken == set(inputs) and answer is not None
 
@@ -126,19 +127,24 @@ def _messages(inputs, data):
             continue
 
 
-def _take_all(inputs, messages):
-    """Return the names of inputs that have taken a message, and the answer to the last one."""
-    taken, answer = set(), None
+def heard(inputs, messages):
+    """Return the inputs that took a message, those that refused one, with the error, the answer.
+
+    The latter is to the last message.
+    """
+    taken, refused, answer = set(), [], None
     for name, message in messages:
         try:
-            answer = inputs[name].take(message)
-        except GeolinError:
+            with np.errstate(all='ignore'):
+                answer = inputs[name].take(message)
+        except GeolinError as error:
+            refused.append((name, error))
             answer = None
             continue
         taken.add(name)
         if answer is not None:
             assert np.isfinite(answer).all(), f'{name} is answered by NaN or inf'
-    return taken, answer
+    return taken, refused, answer
 
 
 # ---- the robot and its messages
@@ -151,7 +157,6 @@ def _robot():
     return model, supports, standing_posture(model, supports)
 
 
-@functools.cache
 def _make():
     return Messages(_robot()[0])
 
@@ -344,7 +349,7 @@ def _linearization(stamp):
     for topic, message in (_odometry(stamp), _contacts(stamp), _joint_state(stamp)):
         answer = take(stream, topic, message)
     message = _empty_linearization()
-    LinearizationWriter(message, _robot()[0], settings, make_contact=_empty_contact).write(answer)
+    LinearizationWriter(message, _robot()[0], settings, make_contact=EMPTY_CONTACT).write(answer)
     return share_arrays(message)
 
 
@@ -352,25 +357,16 @@ def _empty_linearization():
     return empty_linearization(lambda name: empty_message(f'geolin_msgs/msg/{name}'), _robot()[0])
 
 
-def _empty_contact():
-    return empty_message(CONTACT)
-
-
 # ---- the service
-
-
-class _Response:
-    """A geolin_msgs/srv/Linearize_Response."""
-
-    success, message, linearization = False, '', None
 
 
 def _service():
     settings = StreamSettings(service_rate=10_000, service_budget=1e9)  # nobody else waits
-    answerer = RequestAnswerer(_robot()[0], settings, _empty_linearization, _empty_contact)
+    answerer = RequestAnswerer(_robot()[0], settings, _empty_linearization, EMPTY_CONTACT)
 
     def linearize(request):
-        response = answerer.answer(request, _Response(), START)
+        response = SimpleNamespace(success=False, message='', linearization=None)
+        answerer.answer(request, response, START)
         if not response.success:
             raise InputError(response.message)
         return np.append(response.linearization.a.data, response.linearization.b.data)
@@ -405,10 +401,6 @@ def _consumer():
     }
 
 
-def _good_for_consumer(stamp):
-    return [('linearization', _linearization(stamp)), ('gains', _gains())]
-
-
 @functools.cache
 def _gains():
     """What the LQR node says of the robot as it stands."""
@@ -416,7 +408,7 @@ def _gains():
     regulator = Regulator(model, supports)
     regulator.follow(Reference(posture))
     assert regulator.redesign()
-    writer = GainsWriter(lambda: empty_message(GAINS), _empty_contact, model)
+    writer = GainsWriter(lambda: empty_message(GAINS), EMPTY_CONTACT, model)
     message = writer.write(regulator.gains, regulator.source, START, 'world', 0.0)
     message.feedforward = np.array(message.feedforward)
     return share_arrays(message)
@@ -429,5 +421,7 @@ NODES = {
     'state_estimator': Node(_state_estimator, _good_for_state_estimator),
     'lqr_node': Node(_lqr_node, _good_for_lqr_node),
     'service': Node(_service, _good_for_service),
-    'consumer': Node(_consumer, _good_for_consumer),
+    'consumer': Node(
+        _consumer, lambda stamp: [('linearization', _linearization(stamp)), ('gains', _gains())]
+    ),
 }

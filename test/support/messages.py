@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages as plain objects with arrays, the shape in which bag readers give them."""
+"""Messages as plain objects with arrays, or as bag readers give them."""
 
+import functools
 from types import SimpleNamespace
 
 import numpy as np
+
+from geolin_ros.offline.message_types import empty_message
 
 SECOND = 1_000_000_000
 
@@ -71,43 +74,17 @@ def wrench_stamped(nanoseconds, values, frame_id=''):
     return SimpleNamespace(header=header(nanoseconds, frame_id), wrench=wrench(values))
 
 
+linearized_dynamics, forward_dynamics, linearization_summary, empty_contact_state = (
+    functools.partial(empty_message, f'geolin_msgs/msg/{name}')
+    for name in ('LinearizedDynamics', 'ForwardDynamics', 'LinearizationSummary', 'ContactState')
+)
+
+
 def robot_state(n):
-    """Return an empty geolin_msgs/RobotState."""
-    return SimpleNamespace(
-        base_pose=pose(np.zeros(3), (0, 0, 0, 1)),
-        base_twist=twist(np.zeros(6)),
-        joint_positions=np.zeros(n),
-        joint_rates=np.zeros(n),
-    )
-
-
-def linearized_dynamics():
-    """Return an empty geolin_msgs/LinearizedDynamics with what the writer fills."""
-    return SimpleNamespace(
-        header=header(0),
-        gravity=vector(np.zeros(3)),
-        state=robot_state(0),
-        odometry_stamp=stamp(0),
-        next_state=robot_state(0),
-        mass_matrix=SimpleNamespace(rows=0, cols=0, data=np.zeros(0)),
-        joint_rate_sizes=[],
-        base_wrench_residual=wrench(np.zeros(6)),
-        external_wrenches=[],
-        trust=SimpleNamespace(findings=[]),
-        contact_dynamics=contact_dynamics(),
-        a=SimpleNamespace(),
-        b=SimpleNamespace(),
-    )
-
-
-def forward_dynamics():
-    """Return an empty geolin_msgs/ForwardDynamics."""
-    return SimpleNamespace(header=header(0), base_acceleration=twist(np.zeros(6)))
-
-
-def linearization_summary():
-    """Return an empty geolin_msgs/LinearizationSummary."""
-    return SimpleNamespace(header=header(0), spectrum_stamp=stamp(0), largest_real_part=0.0)
+    """Return a geolin_msgs/RobotState of zeros."""
+    message = empty_message('geolin_msgs/msg/RobotState')
+    message.joint_positions, message.joint_rates = np.zeros(n), np.zeros(n)
+    return message
 
 
 def fill(message, plain):
@@ -155,17 +132,3 @@ def contact_state(
 def contact_states(nanoseconds, *contacts):
     """Return a geolin_msgs/ContactStates."""
     return SimpleNamespace(header=header(nanoseconds), contacts=list(contacts))
-
-
-def contact_dynamics():
-    """Return an empty geolin_msgs/ContactDynamics."""
-    matrices = ('wrenches_by_state', 'wrenches_by_effort', 'admissible_basis')
-    empty = {name: SimpleNamespace(rows=0, cols=0, data=np.zeros(0)) for name in matrices}
-    return SimpleNamespace(source=0, contacts=[], wrenches=np.zeros(0), rank=0, **empty)
-
-
-def empty_contact_state():
-    """Return an empty geolin_msgs/ContactState with what the writer fills."""
-    message = contact_state('', 0, active=False)
-    message.wrench = SimpleNamespace(force=vector(np.zeros(3)), torque=vector(np.zeros(3)))
-    return message

@@ -29,12 +29,9 @@ class MujocoOracle:
 
     def __init__(self, path, model):
         self.model = model
-        spec = mujoco.MjSpec.from_string(bodies_only(path))
-        spec.compiler.fusestatic = False
-        spec.compiler.balanceinertia = False
+        spec = floating(path)
         spec.option.gravity = model.gravity
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-        spec.worldbody.first_body().add_freejoint()
         for joint in spec.joints:
             joint.frictionloss = 0.0
         self.mujoco_model = spec.compile()
@@ -71,6 +68,14 @@ def forward_dynamics(theirs, model, state, tau):
     found = np.linalg.solve(T.T @ M @ T, force)
     found[:3] = R.T @ found[:3] - np.cross(w, v)
     return found
+
+
+def floating(path):
+    """Return MuJoCo's specification of a URDF, all links kept, on a free joint."""
+    spec = mujoco.MjSpec.from_string(bodies_only(path))
+    spec.compiler.fusestatic = spec.compiler.balanceinertia = False
+    spec.worldbody.first_body().add_freejoint()
+    return spec
 
 
 def bodies_only(path):

@@ -51,7 +51,7 @@ def random_motion(oracle: PinocchioOracle, rng, state=None):
         oracle.pin_model, oracle.data, oracle.q(state), oracle.velocity(state),
         oracle._to_pinocchio(nu_dot), external,
     )  # fmt: skip
-    tau = tau[oracle.order] + oracle._damping_torque(state)
+    tau = tau[oracle.order] + oracle.damping * oracle.nu(state)
     a = np.array([oracle.data.a_gf[joint].vector for joint in joint_of])
     f = np.array([oracle.data.f[joint].vector for joint in joint_of])
     return Motion(state, DynamicVariables(a, f, fx, tau, nu_dot))

@@ -11,11 +11,6 @@ from geolin_ros.description import Mimic
 from support.trees import random_description
 
 
-def passive_model(base, mimic):
-    """Return the model of `passive_robot`."""
-    return passive_robot(base, mimic)[1]
-
-
 def passive_robot(base, mimic):
     """Return a robot with springs, dampers, rotors and friction, two joints coupled or none."""
     rng = np.random.default_rng(23)

@@ -79,9 +79,10 @@ class PinocchioOracle:
 
     def velocity(self, state):
         """Return the velocity in Pinocchio's order."""
-        return self._to_pinocchio(self._nu(state))
+        return self._to_pinocchio(self.nu(state))
 
-    def _nu(self, state):
+    def nu(self, state):
+        """Return the velocity in our order."""
         return np.concatenate((state.v[: self.base], state.r))
 
     def _to_pinocchio(self, ours):
@@ -107,7 +108,7 @@ class PinocchioOracle:
     def inverse_dynamics(self, state, nu_dot):
         """Return [base wrench; joint efforts] (m,) by RNEA, damping added."""
         tau = pin.rnea(self.pin_model, self.data, *self._motion(state, nu_dot))
-        return tau[self.order] + self.damping * self._nu(state)
+        return tau[self.order] + self.damping * self.nu(state)
 
     def _motion(self, state, nu_dot):
         return self.q(state), self.velocity(state), self._to_pinocchio(nu_dot)
@@ -126,7 +127,7 @@ class PinocchioOracle:
 
     def _effort(self, state, tau):
         applied = np.concatenate((np.zeros(self.base), tau))
-        return self._to_pinocchio(applied - self.damping * self._nu(state))
+        return self._to_pinocchio(applied - self.damping * self.nu(state))
 
     def linearization(self, state, tau):
         """Return A and B of the moving reference and nu_dot, by computeABADerivatives.

@@ -38,13 +38,8 @@ def read_robot(path, **options):
 
 def mjcf_of(path) -> str:
     """A real robot, written as MJCF by MuJoCo."""
-    import mujoco
+    from support.mujoco_oracle import floating
 
-    from support.mujoco_oracle import bodies_only
-
-    spec = mujoco.MjSpec.from_string(bodies_only(path))
-    spec.compiler.fusestatic = False
-    spec.compiler.balanceinertia = False
-    spec.worldbody.first_body().add_freejoint()
+    spec = floating(path)
     spec.compile()
     return spec.to_xml()

@@ -113,8 +113,8 @@ def renumber_bodies(tree, order):
     parent = np.array([-1] + [int(new_number[tree.parent[b]]) for b in order[1:]])
     assert order[0] == 0, 'the base keeps number 0'
     assert np.all(parent < np.arange(parent.size)), 'parents come before their children'
-    of_bodies = 'kind q_start q_size v_start v_size rotation translation inertia'.split()
-    moved = {field: getattr(tree, field)[order] for field in of_bodies}
+    names = 'kind', 'q_start', 'q_size', 'v_start', 'v_size', 'rotation', 'translation', 'inertia'
+    moved = {name: getattr(tree, name)[order] for name in names}
     renumbered = tree._replace(parent=parent, **moved)
     for array in renumbered:
         array.setflags(write=False)
