@@ -4,7 +4,6 @@
 
 import gc
 import json
-import sys
 import time
 
 import numpy as np
@@ -20,7 +19,8 @@ from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 QUADRUPED = robots.path('quadruped')
-OVERLAY = {'joints': {'*': {'rotor_inertia': 1e-4, 'gear_ratio': 9.0, 'friction': 0.5}}}
+MOTORS = {'rotor_inertia': 1e-4, 'gear_ratio': 9.0, 'friction': 0.5}
+OVERLAY = {'joints': {'*': MOTORS, '*_calf_joint': {'kind': 'helical', 'pitch': 0.03}}}
 
 
 def ask(robot, model):
@@ -57,7 +57,6 @@ def test_lock__makes_a_new_model_while_the_old_one_serves(robot):
     ask(robot, robot.model)
 
 
-HELICAL = {'joints': {'*_calf_joint': {'kind': 'helical', 'pitch': 0.03}}}
 FRONT = [f'{side}_{joint}_joint' for side in ('FL', 'FR') for joint in ('hip', 'thigh', 'calf')]
 LOAD = {'frame': 'base', 'mass': 3.0, 'com': [0.1, 0.0, 0.2], 'inertia': [0.1] * 3 + [0.0] * 3}
 
@@ -70,13 +69,9 @@ LOAD = {'frame': 'base', 'mass': 3.0, 'com': [0.1, 0.0, 0.2], 'inertia': [0.1] *
             {'joints': FRONT, 'actuated_joints': FRONT[:4]},
             {'joints': FRONT, 'actuated_joints': FRONT[:4]},
         ),
-        (
+        pytest.param(
             {'overlay': json.dumps(OVERLAY), 'coulomb_friction': True},
             {'overlay': OVERLAY, 'coulomb_friction': True},
-        ),
-        pytest.param(
-            {'overlay': json.dumps(HELICAL)},
-            {'overlay': HELICAL},
             marks=pytest.mark.shows('Bos 2022: Helical joints'),
         ),
         (
@@ -84,7 +79,7 @@ LOAD = {'frame': 'base', 'mass': 3.0, 'com': [0.1, 0.0, 0.2], 'inertia': [0.1] *
             {'overlay': {'payloads': [LOAD]}},
         ),
     ],
-    ids=['gravity', 'joints', 'friction', 'helical', 'payload'],
+    ids=['gravity', 'joints', 'overlay', 'payload'],
 )
 def test_parameters_of_the_model__are_served(robot, values, options):
     model = TreeModel.from_urdf(QUADRUPED, **options)
@@ -126,36 +121,26 @@ def test_file_of_parameters__is_one_change(robot):
     set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
 
 
-@pytest.mark.parametrize(
-    ('values', 'says'),
-    [
-        ({'locked_joints': ['knee=0.0']}, "'knee'"),
-        ({'contacts': ['FL_sole point']}, "'FL_sole'"),
-        (
-            {
-                'contact_source': 'forces',
-                'contacts': ['FL_foot point'],
-                'foot_force_topics': ['force FL_sole'],
-            },
-            "'FL_sole'",
-        ),
-        ({'wrench_topics': ['push hand body']}, "'hand'"),
-        ({'payload__mass': 1.0}, 'payload.frame is empty'),
-        ({'overlay': '{joints: {knee: {friction: 1.0}}}'}, "'knee'"),
-        ({'odometry__child_frame': 'FL_foot'}, "odometry.child_frame is 'FL_foot', expected"),
-        ({'robot_description': '<robot name="broken"><link name="a"/>'}, 'not well-formed'),
-        ({'overlay': 'joints: ['}, 'parameter overlay: cannot be read as YAML'),
-        ({'locked_joints': ['FL_hip_joint']}, 'expected name=position'),
-        ({'torque_source': 'motors'}, "torque_source is 'motors', expected one of 'effort'"),
-        ({'max_skew': -1.0}, 'max_skew'),
-        ({'gravity': [0.0, -9.81]}, 'gravity has 2 numbers, expected 3'),
-        ({'gravity': [0.0, 0.0, float('nan')]}, 'gravity is [0.0, 0.0, nan], expected finite'),
-        ({'robot_description_file': '/etc/passwd'}, 'robot_description_file'),
-        ({'max_rate': 'fast'}, 'type'),
-        ({'reference': 'frozen', 'form': 'step'}, 'form'),
-    ],
-    ids=lambda given: '+'.join(given) if isinstance(given, dict) else None,
-)
+FORCES = {'contact_source': 'forces', 'contacts': ['FL_foot point']}
+REFUSED = [
+    ({'locked_joints': ['knee=0.0']}, "'knee'"),
+    ({'contacts': ['FL_sole point']}, "'FL_sole'"),
+    (FORCES | {'foot_force_topics': ['force FL_sole']}, "'FL_sole'"),
+    ({'wrench_topics': ['push hand body']}, "'hand'"),
+    ({'payload__mass': 1.0}, 'payload.frame is empty'),
+    ({'overlay': '{joints: {knee: {friction: 1.0}}}'}, "'knee'"),
+    ({'odometry__child_frame': 'FL_foot'}, "odometry.child_frame is 'FL_foot', expected"),
+    ({'robot_description': '<robot name="broken"><link name="a"/>'}, 'not well-formed'),
+    ({'overlay': 'joints: ['}, 'parameter overlay: cannot be read as YAML'),
+    ({'torque_source': 'motors'}, "torque_source is 'motors', expected one of 'effort'"),
+    ({'gravity': [0.0, 0.0, float('nan')]}, 'gravity is [0.0, 0.0, nan], expected finite'),
+    ({'robot_description_file': '/etc/passwd'}, 'robot_description_file'),
+    ({'max_rate': 'fast'}, 'type'),
+    ({'reference': 'frozen', 'form': 'step'}, 'form'),
+]
+
+
+@pytest.mark.parametrize(('values', 'says'), REFUSED)
 def test_value_that_cannot_be__is_refused_with_the_reason_and_changes_nothing(robot, values, says):
     names = [name.replace('__', '.') for name in values]
     before = robot.get_parameters(*names)
@@ -167,49 +152,34 @@ def test_value_that_cannot_be__is_refused_with_the_reason_and_changes_nothing(ro
 
 
 @pytest.mark.parametrize(
-    ('module', 'parameters', 'cases'),
+    ('module', 'parameters', 'values', 'says'),
     [
-        (
-            'lqr_node',
-            {'supports': ['FL_foot:0.02', 'FR_foot:0.02']},
-            [
-                ({'supports': ['FL_sole:0.02']}, "'FL_sole'"),
-                ({'weights': ['s.knee=0.1']}, "'s.knee'"),
-            ],
-        ),
+        ('lqr_node', {'supports': ['FL_foot:0.02']}, {'weights': ['s.knee=0.1']}, "'s.knee'"),
         (
             'torque_estimator',
             {'imu_topics': ['imu base']},
-            [
-                ({'imu_topics': ['imu tray']}, "'tray'"),
-                ({'unknown_wrenches': ['hand']}, "'hand'"),
-            ],
+            {'imu_topics': ['imu tray']},
+            "'tray'",
         ),
     ],
-    ids=['lqr_node', 'torque_estimator'],
 )
 def test_name_that_the_robot_has_not__is_refused_by_other_nodes(
-    new_client, quadruped, module, parameters, cases
+    new_client, quadruped, module, parameters, values, says
 ):
     client = new_client(quadruped, module=module)
     client.start(robot_description_file=str(QUADRUPED), **parameters)
     client.wait_until_serving()
-    for values, says in cases:
-        accepted, reason = client.set_parameters(**values)
-        assert not accepted
-        assert says in reason
+    accepted, reason = client.set_parameters(**values)
+    assert not accepted
+    assert says in reason
     assert client.set_parameters(**parameters) == (True, '')
 
 
 def test_refused_values__are_in_the_way_of_no_others(robot):
-    for values in (
-        {'contacts': ['FL_sole point']},
-        {'robot_description': '<robot name="broken">'},
-    ):
-        assert not robot.set_parameters(**values)[0]
-        set_and_wait(robot, {'gravity': [0.0, 0.0, -1.0]})
-        ask(robot, robot.model.with_gravity((0.0, 0.0, -1.0)))
-        set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
+    assert not robot.set_parameters(contacts=['FL_sole point'])[0]
+    set_and_wait(robot, {'gravity': [0.0, 0.0, -1.0]})
+    ask(robot, robot.model.with_gravity((0.0, 0.0, -1.0)))
+    set_and_wait(robot, {'gravity': [0.0, 0.0, -9.81]})
     robot.wait_for(lambda: robot.next_diagnostics()[2]['pending'] == 'nothing')
 
 
@@ -257,17 +227,14 @@ SETS = [
     {'contacts': ['']},
     {'payload__frame': ''},
 ]
-LONGEST_GAP, LONGEST_SET = 0.1, 1.0
-"""Between two answers, and for the answer to new parameters [s]."""
-BUSY = 3.0
-"""Where the machine has much else to do, this times what it takes while nothing compiles."""
+LONGEST_GAP, BUSY = 0.1, 3.0
+"""Between two answers [s]; where the machine is busy, this times what it is while none compile."""
 
 
 def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tmp_path):
     """The cache holds what every robot takes, and nothing of contacts or passive joints.
 
-    Joint states that come while the kernels of their robot compile are no error. ``pytest -rP``
-    prints the figures; on a quiet machine the longest gap is 0.05 s.
+    Joint states that come while the kernels of their robot compile are no error.
     """
     cold = copy_cache(tmp_path, 'contact_linearization.linearize_*', 'own_results.linearize_*')
     client.environment = client.environment | {'NUMBA_CACHE_DIR': str(cold)}
@@ -293,31 +260,14 @@ def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tm
 
     gc.disable()  # a collection here, after the test has loaded kernels, would hold up the sender
     timer = node.create_timer(0.01, send)
-    client.wait_for(lambda: len(arrivals) > 20)
-    del arrivals[:20]
-
-    def took(values):
-        begin = time.monotonic()
-        assert client.set_parameters(**values) == (True, '')
-        return time.monotonic() - begin
-
-    quiet_sets = [took({'max_skew': 0.04 + 0.001 * k}) for k in range(10)]
-    client.wait_for(lambda: client.next_diagnostics()[2]['pending'] == 'nothing')
-    client.wait_for(lambda: len(arrivals) > 300)
-    quiet_gap, served = np.diff(arrivals).max(), client.process.log.count('serve quadruped')
+    client.wait_for(lambda: len(arrivals) > 320)
+    quiet_gap, served = np.diff(arrivals[20:]).max(), client.process.log.count('serve quadruped')
     del arrivals[:-1]
-    first = time.monotonic()
-    sets = [took(values) for values in SETS]
+    for values in SETS:
+        assert client.set_parameters(**values) == (True, '')
     client.wait_for(lambda: client.process.log.count('serve quadruped') > served, START)
-    compiling = time.monotonic() - first
     client.wait_for(lambda: client.next_diagnostics()[2]['pending'] == 'nothing', START)
     gc.enable()
     node.destroy_timer(timer)
     assert client.process.log.count('compiles kernels for this machine') > compiled
-    gap = np.diff(arrivals).max()
-    sys.stdout.write(
-        f'longest gap {gap:.3f} s, quiet {quiet_gap:.3f} s; slowest set {max(sets):.3f} s, quiet '
-        f'{max(quiet_sets):.3f} s; compiling {compiling:.1f} s\n'
-    )
-    assert gap < max(LONGEST_GAP, BUSY * quiet_gap)
-    assert max(sets) < max(LONGEST_SET, BUSY * max(quiet_sets))
+    assert np.diff(arrivals).max() < max(LONGEST_GAP, BUSY * quiet_gap)
