@@ -53,11 +53,11 @@ def test_classical_dynamics__equal_pinocchio():
     rng = np.random.default_rng(1)
     for name, oracle in oracles(rng):
         model, moving = oracle.model, moving_bodies(oracle.model)
-        for problem, sensor_set, readings in classical_sets(model, rng):
+        for problem, sensor_set, prescribed in classical_sets(model, rng):
             solver = DynamicsSolver(model, sensor_set)
             for edge, state in edge_states(model, rng):
                 motion = random_motion(oracle, rng, state)
-                ours = solver.solve(state, readings(motion))
+                ours = solver.solve(state, motion.readings(prescribed))
                 for kind in ('a', 'f', 'fx', 'tau', 'nu_dot'):
                     actual, expected = getattr(ours, kind), getattr(motion.theirs, kind)
                     if kind in ('a', 'f'):
@@ -76,7 +76,7 @@ def test_inverse_dynamics__of_a_fixed_base__gives_the_reaction_of_the_ground():
     oracle = random_oracle(rng, 'fixed')
     motion = random_motion(oracle, rng)
     solver = DynamicsSolver(oracle.model, sensors.inverse_dynamics(oracle.model))
-    reaction = solver.solve(motion.state, motion.inverse_readings()).f[0]
+    reaction = solver.solve(motion.state, motion.readings(True)).f[0]
     floating = random_oracle(np.random.default_rng(2), 'floating')
     still = floating.model.neutral_state()
     still.s[:], still.r[:] = motion.state.s, motion.state.r

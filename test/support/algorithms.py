@@ -75,18 +75,14 @@ def shown() -> dict[str, list[str]]:
     return found
 
 
-def keys_of(row: Row, keys: Iterable[str]) -> list[str]:
-    """Return the keys that name a row."""
-    parts = ((key, *key.split(': ', 1)) for key in keys if ': ' in key)
-    return [
-        key for key, section, title in parts if section == row.section and begins(row.title, title)
-    ]
-
-
 def tests_of(row: Row, found: dict[str, list[str]]) -> list[str]:
     """Return the tests that show a row, and the cases of tests that are named as an erratum."""
-    names = {name for key in keys_of(row, found) for name in found[key]}
-    return sorted(names | set(found.get(row.title, ())))
+    names = set(found.get(row.title, ()))
+    for key in found:
+        section, colon, title = key.partition(': ')
+        if colon and section == row.section and begins(row.title, title):
+            names.update(found[key])
+    return sorted(names)
 
 
 def begins(title: str, key: str) -> bool:

@@ -136,9 +136,7 @@ class DenseReference:
 
     def mass_matrix(self, state):
         """Return M (m, m) = sum of J' M_link J, and rotors."""
-        return self._mass_matrix(self.moving_links(state))
-
-    def _mass_matrix(self, moving):
+        moving = self.moving_links(state)
         M = sum(at.J.T @ self.links[name].inertia @ at.J for name, at in moving.items())
         for joint, c, ratio, _ in self.coordinates:
             c += self.model.m - self.model.n
@@ -147,9 +145,7 @@ class DenseReference:
 
     def bias(self, state, wrenches=()):
         """Return h (m,): all forces at nu_dot = 0, Coriolis to springs, less the wrenches."""
-        return self._bias(state, self.moving_links(state), wrenches)
-
-    def _bias(self, state, moving, wrenches=()):
+        moving = self.moving_links(state)
         h, joints = np.zeros(self.model.m), np.s_[self.model.m - self.model.n :]
         for name, at in moving.items():
             M = self.links[name].inertia
@@ -170,8 +166,7 @@ class DenseReference:
 
     def inverse_dynamics(self, state, nu_dot, wrenches=()):
         """Return M nu_dot + h, base wrench first."""
-        moving = self.moving_links(state)
-        return self._mass_matrix(moving) @ nu_dot + self._bias(state, moving, wrenches)
+        return self.mass_matrix(state) @ nu_dot + self.bias(state, wrenches)
 
     def forward_dynamics(self, state, tau, wrenches=()):
         """Return nu_dot (m,) for joint efforts ``tau`` (n,)."""
@@ -187,10 +182,9 @@ class DenseReference:
 
     def held(self, state, tau, wrenches, contacts):
         """Return nu_dot and forces of contacts, whose rows are independent, one behind another."""
-        moving, m = self.moving_links(state), self.model.m
-        M, h = self._mass_matrix(moving), self._bias(state, moving, wrenches)
-        J, gamma = self.rows(moving, contacts)
-        h[m - self.model.n :] -= tau
+        M, h = self.mass_matrix(state), self.bias(state, wrenches)
+        J, gamma = self.rows(self.moving_links(state), contacts)
+        h[self.model.m - self.model.n :] -= tau
         K = np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]])
         return -np.linalg.solve(K, np.concatenate((h, gamma)))
 

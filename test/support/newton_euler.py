@@ -16,18 +16,10 @@ class Motion(NamedTuple):
     state: object
     theirs: DynamicVariables
 
-    def inverse_readings(self):
-        return np.concatenate((self.theirs.fx.ravel(), self.theirs.nu_dot))
-
-    def forward_readings(self):
-        return np.concatenate((self.theirs.fx.ravel(), self.theirs.tau))
-
-    def hybrid_readings(self, model, prescribed, base):
-        theirs, n = self.theirs, model.n
-        chosen = np.isin(model.joint_names, prescribed)
-        joints = np.where(chosen, theirs.nu_dot[-n:], theirs.tau[-n:])
-        of_base = {'tau': theirs.tau, 'qdd': theirs.nu_dot}[base][: model.m - n]
-        return np.concatenate((theirs.fx.ravel(), of_base, joints))
+    def readings(self, prescribed):
+        """Return wrenches, and the accelerations of what is ``prescribed`` (m,), else forces."""
+        joints = np.where(prescribed, self.theirs.nu_dot, self.theirs.tau)
+        return np.concatenate((self.theirs.fx.ravel(), joints))
 
 
 def random_motion(oracle: PinocchioOracle, rng, state=None):
@@ -63,14 +55,12 @@ def moving_bodies(model):
 
 
 def classical_sets(model, rng):
-    """Yield name, sensors and the readings of a motion for inverse, forward, hybrid dynamics."""
+    """Yield name, sensors and what is prescribed for inverse, forward, hybrid dynamics."""
     names = list(model.joint_names)
     some = [str(name) for name in rng.choice(names, len(names) // 2 + 1, replace=False)]
-    yield 'inverse', sensors.inverse_dynamics(model), Motion.inverse_readings
-    yield 'forward', sensors.forward_dynamics(model), Motion.forward_readings
+    yield 'inverse', sensors.inverse_dynamics(model), True
+    yield 'forward', sensors.forward_dynamics(model), False
     for base in ('tau', 'qdd'):
-        yield (
-            f'hybrid, base {base}',
-            sensors.hybrid_dynamics(model, some, base),
-            lambda motion, base=base: motion.hybrid_readings(model, some, base),
-        )
+        prescribed = np.full(model.m, base == 'qdd')
+        prescribed[-model.n :] = np.isin(names, some)
+        yield f'hybrid, base {base}', sensors.hybrid_dynamics(model, some, base), prescribed

@@ -19,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 (LINE,) = re.findall(r'step kernels (.*?) &\n', (ROOT / 'tools' / 'setup.sh').read_text())
 SOURCES = [name for name in LINE.split() if not name.endswith('.py')]
-HELPERS = 'environment_hook.py', 'build_messages.py', 'compile_kernels.py'
 PIP = """#!/bin/sh
 case "$*" in
     *"import numpy"*) echo 2.0 ;;
@@ -33,12 +32,9 @@ esac
 def setup_of(folder, *what, **variables):
     """Return what tools/setup.sh installs and compiles; its Python only prints."""
     if not (folder / 'tools').exists():
-        (folder / 'tools').mkdir(parents=True)
-        for name in ('setup.sh', *HELPERS):
-            shutil.copy(ROOT / 'tools' / name, folder / 'tools')
+        for name in ('tools', 'requirements', 'geolin_msgs'):
+            shutil.copytree(ROOT / name, folder / name)
         (folder / 'tools' / 'check_packages.sh').write_text('#!/bin/sh\n')
-        shutil.copytree(ROOT / 'requirements', folder / 'requirements')
-        shutil.copytree(ROOT / 'geolin_msgs', folder / 'geolin_msgs')
         for name in ('setup.py', 'setup.cfg'):
             shutil.copy(ROOT / name, folder)
         for name in SOURCES:

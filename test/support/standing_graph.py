@@ -97,19 +97,7 @@ class StandingRobot:
             self.diagnostics.append(message.status[0])
 
     def start(self, *arguments, **parameters):
-        self.launch(*arguments, **parameters)
-        self.wait_for(
-            lambda: (
-                self.joint_states.get_subscription_count()
-                and self.odom.get_subscription_count()
-                and self.contacts.get_subscription_count()
-                and self.description.get_subscription_count()
-            ),
-            START,
-        )
-
-    def launch(self, *arguments, **parameters):
-        """Start the node, which is not up yet."""
+        """Start the node and wait until it listens."""
         overlay = self.folder / 'overlay.yaml'
         rotors = {'rotor_inertia': 0.01, 'gear_ratio': 1.0}
         overlay.write_text(json.dumps({'joints': {'*': rotors}}))
@@ -124,6 +112,8 @@ class StandingRobot:
             self.folder, defaults | parameters, self.namespace, arguments, 'lqr_node',
             environment=self.graph.environment, forked=True,
         )  # fmt: skip
+        told = self.joint_states, self.odom, self.contacts, self.description
+        self.wait_for(lambda: all(p.get_subscription_count() for p in told), START)
 
     def wait_for(self, condition, timeout=PATIENCE, every=0.0):
         return self.graph.wait_for(condition, timeout, self.process, every)
@@ -180,8 +170,12 @@ class StandingRobot:
             self.graph.executor.spin_once(timeout_sec=0.005)
         return stamp in self.commands
 
-    def efforts_since(self, count, full_swing_time=0.02):
-        """Return what became of the efforts from the one before the `count`-th on."""
+    def check_efforts(self, full_swing_time=0.02, count=0):
+        """Efforts were within limits and changed as slowly as is promised; return how much.
+
+        From the one before the `count`-th on.
+        """
+        assert self.given
         given, limits = self.given[max(count - 1, 0) :], np.array(self.model.limits.effort)
         stamps = np.array([stamp for stamp, _ in given])
         efforts = np.array([efforts for _, efforts in given])
@@ -191,16 +185,11 @@ class StandingRobot:
         elapsed[1:][elapsed[:-1] == 0.02] = 0.02
         most = 2.0 * limits * elapsed[:, None] / full_swing_time
         steps = np.abs(np.diff(efforts, axis=0)) / most
-        return Efforts(
+        found = Efforts(
             len(self.given) - count, np.max(np.abs(efforts) / limits), np.max(steps, initial=0.0)
         )
-
-    def check_efforts(self, full_swing_time=0.02, count=0):
-        """Efforts were within limits and changed as slowly as is promised; return how much."""
-        assert self.given
-        efforts = self.efforts_since(count, full_swing_time)
-        assert max(efforts.largest, efforts.fastest) <= 1.0 + 1e-6, efforts
-        return efforts
+        assert max(found.largest, found.fastest) <= 1.0 + 1e-6, found
+        return found
 
     def set_parameters(self, **values):
         """Ask for parameters; return the future of the answer."""
@@ -208,9 +197,6 @@ class StandingRobot:
         return self.parameters.call_async(parameter_request(values))
 
     def transition(self, number):
-        self.wait_for(self.change_state.service_is_ready)
-        future = self.change_state.call_async(
-            ChangeState.Request(transition=Transition(id=number))
-        )
-        assert self.wait_for(future.done)
-        assert future.result().success
+        request = ChangeState.Request(transition=Transition(id=number))
+        answer, _ = self.graph.call(self.change_state, request, self.process, PATIENCE, 1)
+        assert answer.success

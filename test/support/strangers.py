@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots as people write them in MJCF: defaults, several joints a body, motors, a floor."""
 
-import numpy as np
-
 LEG = """
 <body name="{side}_thigh" pos="0 {y} 0">
  <joint name="{side}_hip_yaw" axis="0 0 1" range="-40 40"/>
@@ -34,17 +32,3 @@ BIPED = f"""<mujoco model="stranger"><compiler angle="degree" autolimits="true"/
 <actuator>{''.join(f'<motor joint="{name}" ctrlrange="-30 30"/>' for name in JOINTS)}</actuator>
 <sensor><gyro site="imu"/></sensor></mujoco>"""
 """Two legs of six joints; motors of 120 N m at the joint."""
-
-
-def deviation(file, model, state, tau, nu_dot):
-    """Return how far an acceleration is from MuJoCo's of the file, over the largest of it.
-
-    Without constraints and actuators.
-    """
-    from support.mujoco_oracle import forward_dynamics, mujoco
-
-    theirs = mujoco.MjModel.from_xml_path(str(file))
-    flags = mujoco.mjtDisableBit
-    theirs.opt.disableflags = flags.mjDSBL_CONSTRAINT | flags.mjDSBL_ACTUATION
-    expected = forward_dynamics(theirs, model, state, tau)
-    return np.max(np.abs(nu_dot - expected)) / np.max(np.abs(expected))

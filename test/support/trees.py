@@ -127,21 +127,16 @@ def gimbal(base, order, line=2):
     Pan is about the axis x (0), y or z (2) of the base, and so is roll where they are in line.
     """
 
-    def placed(height):
-        placement = np.eye(4)
-        placement[2, 3] = height
-        return placement
-
     body = Link.from_mass('body', 3.0, np.zeros(3), 0.1 * np.eye(3))
     tool = Link.from_mass('tool', 1.0, np.array([0.1, 0.2, 0.0]), np.diag([0.02, 0.03, 0.04]))
-    first = placed(0.0)
+    first, above = np.eye(4), exp(np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0]))
     first[:3, :3] = np.roll(np.eye(3), line - 2, axis=0)
     joints = [
         Joint(name, 'revolute', parent, child, place, np.array(axis))
         for name, parent, child, place, axis in (
             ('pan', 'body', 'a', first, (0.0, 0.0, 1.0)),
-            ('tilt', 'a', 'b', placed(0.1), (1.0, 0.0, 0.0)),
-            ('roll', 'b', 'tool', placed(0.1), (0.0, 0.0, 1.0)),
+            ('tilt', 'a', 'b', above, (1.0, 0.0, 0.0)),
+            ('roll', 'b', 'tool', above, (0.0, 0.0, 1.0)),
         )
     ]
     description = Description('gimbal', (body, Link('a'), Link('b'), tool), tuple(joints))

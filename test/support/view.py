@@ -17,15 +17,10 @@ from support.processes import Program
 @contextmanager
 def serving(*arguments):
     """Run `geolin view` with arguments; yield where its page is."""
-    process = Program(
-        [Path(sys.executable).with_name('geolin'), 'view', *arguments, '--port', '0'],
-        stdout=subprocess.PIPE,
-        text=True,
-        lasts=True,
-    )
-    alarm = threading.Timer(PATIENCE, process.kill)
-    alarm.start()
-    try:
+    words = Path(sys.executable).with_name('geolin'), 'view', *arguments, '--port', '0'
+    with Program(words, stdout=subprocess.PIPE, text=True, lasts=True) as process:
+        alarm = threading.Timer(PATIENCE, process.kill)
+        alarm.start()
         line = process.stdout.readline()
         alarm.cancel()
         found = re.search(r'http://127\.0\.0\.1:\d+', line)
@@ -33,8 +28,3 @@ def serving(*arguments):
         yield found[0]
         process.send_signal(signal.SIGINT)
         assert process.wait(100.0) == 0
-    finally:
-        alarm.cancel()
-        process.kill()
-        process.stdout.close()
-        process.wait()
