@@ -3,20 +3,16 @@
 """Constrained dynamics from Pinocchio: its own, and dense ones of its M, h, Jacobians and drifts.
 
 The dense ones take redundant rows too: forces of least norm by a pseudo-inverse. Orders, axes and
-signs are ours: contact forces act on the robot, in axes of the contact frame. `TiedReference` has
-the mass matrix of the reduced dynamics, whose condition light bodies do not make worse.
+signs are ours: contact forces act on the robot, in axes of the contact frame.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.model.tree import TreeModel
-from support.finite_difference import ad, derivative_by_vector
-from support.pinocchio_oracle import PinocchioOracle
+from support.finite_difference import ad
 
 pin = pytest.importorskip('pinocchio')
 LOCAL = pin.ReferenceFrame.LOCAL
@@ -152,100 +148,6 @@ class ConstrainedReference:
                 total += weight * k
             state = state.retract(h / 6.0 * total)
         return state
-
-
-class TiedReference:
-    """Robots with mimic joints and contacts, of Pinocchio's M, h and their derivatives.
-
-    Velocities nu = T nu_y of all joints, N a basis of those that leave the contacts alone:
-
-        N' T' (M T nu_dot_y + h - S tau) = 0,     J T nu_dot_y + gamma = 0
-
-    and the same for derivatives; those of J and gamma, which know no mass, are differences.
-
-    Parameters
-    ----------
-    description
-        The robot; links may be without mass where others carry their joint along.
-    model
-        Of it, exact mimics.
-    contacts
-        `Contact` and `Loop`, all active.
-    """
-
-    def __init__(self, description, model, contacts=()):
-        joints = tuple(dataclasses.replace(joint, mimic=None) for joint in description.joints)
-        free = dataclasses.replace(description, joints=joints)
-        heavy = tuple(
-            dataclasses.replace(link, inertia=link.inertia + np.eye(6)) for link in free.links
-        )
-        names = TreeModel.from_description(
-            dataclasses.replace(free, links=heavy), base=model.base, gravity=model.gravity
-        )
-        self.model, self.names = model, names
-        self.oracle = PinocchioOracle.from_description(free, names)
-        self.rows = ConstrainedReference(self.oracle, contacts).rows
-        self.G, self.s0 = np.zeros((names.n, model.n)), np.zeros(names.n)
-        by_name = {joint.name: joint for joint in description.joints}
-        for row, name in enumerate(names.joint_names):
-            factor, offset, joint = 1.0, 0.0, by_name[name]
-            while joint.mimic is not None:
-                offset += factor * joint.mimic.offset
-                factor, joint = factor * joint.mimic.multiplier, by_name[joint.mimic.joint]
-            self.G[row, model.joint_names.index(joint.name)], self.s0[row] = factor, offset
-        base = model.m - model.n
-        self.T = np.zeros((base + names.n, model.m))
-        self.T[:base, :base], self.T[base:, base:] = np.eye(base), self.G
-        self.S = np.eye(model.m)[:, base:]
-
-    def full(self, state):
-        """Return the state of all joints."""
-        found = self.names.neutral_state()
-        found.H[:], found.v[:] = state.H, state.v
-        found.s[:], found.r[:] = self.G @ state.s + self.s0, self.G @ state.r
-        return found
-
-    def linearization(self, state, tau):
-        """Return A, B, nu_dot, forces, their derivative by state, the rank, and a condition.
-
-        The latter is that of the mass matrix along the motions left, locked ones counting by how
-        heavy they are, or, squared, of J.
-        """
-        oracle, T, S, m = self.oracle, self.T, self.S, self.model.m
-        M = T.T @ oracle.mass_matrix(self.full(state)) @ T
-        h = T.T @ oracle.inverse_dynamics(self.full(state), np.zeros(len(T)))
-        J, gamma = self.rows(self.full(state))
-        J = J @ T
-        _, sizes, directions = np.linalg.svd(J)
-        rank = int(np.sum(sizes > 1e-9 * np.max(sizes, initial=0.0)))
-        N, J_inverse = directions[rank:].T, np.linalg.pinv(J, rcond=1e-9)
-        inner = N.T @ M @ N
-
-        def solve(force, c):
-            asked = -J_inverse @ c
-            return asked + N @ np.linalg.solve(inner, N.T @ (force - M @ asked))
-
-        nu_dot = solve(S @ tau - h, gamma)
-        lam = J_inverse.T @ (M @ nu_dot + h - S @ tau)
-
-        def held(z):
-            rows, bias = self.rows(self.full(state.retract(z)))
-            return np.concatenate((rows @ T @ nu_dot + bias, T.T @ (rows.T @ lam)))
-
-        change = np.zeros((m, 2 * m))
-        if len(gamma):
-            change = derivative_by_vector(held, np.zeros(2 * m), 4e-3)
-        by_pose, by_twist = oracle.inverse_dynamics_derivatives(self.full(state), T @ nu_dot)
-        D = np.hstack((T.T @ by_pose @ T, T.T @ by_twist @ T)) - change[len(gamma) :]
-        A, B = np.eye(2 * m, k=m), np.zeros((2 * m, S.shape[1]))
-        if oracle.base:
-            A[:6, :6] = -pin.Motion(state.v[:3], state.v[3:]).action
-        A[m:] = solve(-D, change[: len(gamma)])
-        B[m:] = solve(S, np.zeros((len(gamma), S.shape[1])))
-        by_state = J_inverse.T @ (M @ A[m:] + D)
-        condition = np.linalg.norm(M, 2) / np.linalg.eigvalsh(inner)[0] if inner.size else 1.0
-        condition = max(condition, (sizes[0] / sizes[rank - 1]) ** 2 if rank else 1.0)
-        return A, B, nu_dot, lam, by_state, rank, condition
 
 
 def _surface(contact, one, two):

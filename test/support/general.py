@@ -63,9 +63,11 @@ class Dense:
             D = r[:m].imag / STEP - J.T @ np.einsum('kij,i->jk', turn, lam)
             return D, T @ r[m:].imag / STEP + np.einsum('kij,j->ik', turn, r[m:, 0].real)
 
+        self.change = change
         bias = acting._residual(at, tau[np.newaxis], np.zeros(m + size))[0]
-        by_efforts, none = -np.linalg.solve(M, bias[:m]), np.zeros(size)
-        asked = Jw @ by_efforts + W * (T @ bias[m:])
+        self.bias, self.gamma = bias[:m], T @ bias[m:]
+        by_efforts, none = -np.linalg.solve(M, self.bias), np.zeros(size)
+        asked = Jw @ by_efforts + W * self.gamma
         self.contradiction = np.linalg.norm(N.T @ asked) / max(np.linalg.norm(asked), 1e-300)
         lam = -inverse @ asked
         self.nu_dot, self.wrenches = by_efforts + response @ lam, W * lam
@@ -79,6 +81,39 @@ class Dense:
         self.A, self.B = by_z[:, :k], by_z[:, k:]
         dlam = W[:, np.newaxis] * dlam
         self.wrench_by_state, self.wrench_by_tau = dlam[:, :k], dlam[:, k:]
+
+
+class Reduced:
+    """The same for contacts that are independent, along a basis N of the motions they leave.
+
+        N' (M nu_dot + h - S tau) = 0,     J nu_dot + gamma = 0
+
+    and so for derivatives. The ``condition`` is that of N' M N, which light bodies do not make
+    worse, locked motions counting by how heavy they are; or, squared, that of J.
+    """
+
+    def __init__(self, model, state, tau, contacts=()):
+        found, m = Dense(model, state, tau, contacts=contacts), model.m
+        self.M, self.J, self.gamma = M, J, gamma = found.M, found.J, found.gamma
+        _, sizes, directions = np.linalg.svd(J)
+        self.rank = rank = int(np.sum(sizes > 1e-9 * np.max(sizes, initial=0.0)))
+        N, J_inverse = directions[rank:].T, np.linalg.pinv(J, rcond=1e-9)
+        inner = N.T @ M @ N
+
+        def solve(force, c):
+            asked = -J_inverse @ c
+            return asked + N @ np.linalg.solve(inner, N.T @ (force - M @ asked))
+
+        self.nu_dot = solve(-found.bias, gamma)
+        self.wrenches = J_inverse.T @ (M @ self.nu_dot + found.bias)
+        D, dc = found.change(self.nu_dot, self.wrenches)
+        by_z = solve(-D, dc)
+        self.A, self.B = found.A.copy(), found.B.copy()
+        self.A[m:], self.B[m:] = by_z[:, : 2 * m], by_z[:, 2 * m :]
+        self.wrench_by_state = (J_inverse.T @ (M @ by_z + D))[:, : 2 * m]
+        self.condition = np.linalg.norm(M, 2) / np.linalg.eigvalsh(inner)[0] if inner.size else 1.0
+        if rank:
+            self.condition = max(self.condition, (sizes[0] / sizes[rank - 1]) ** 2)
 
 
 class Referee:
