@@ -3,10 +3,8 @@
 """Programs of nodes: arguments that are not those of ROS, and what they leave behind."""
 
 import os
-import statistics
 import subprocess
 import sys
-import time
 from xml.etree.ElementTree import fromstring
 
 import pytest
@@ -68,42 +66,21 @@ def test_node_without_ros__says_what_is_missing(package, fix):
     assert said.stderr.count('\n') == 1
 
 
-QUADRUPED = {'robot_description_file': str(robots.path('quadruped'))}
-NODES = {
-    'linearizer': QUADRUPED,
-    'lqr_node': {**QUADRUPED, 'supports': ['FL_foot:0.02', 'FR_foot:0.02']},
-}
 LEAVING = 10.0
 """Deadline [s]; a participant that was never destroyed stays for 20 s."""
 
 
-@pytest.fixture
-def processes(tmp_path):
-    """Nodes that serve a robot, as users start them; what was in /dev/shm before them."""
-    others, started = set(os.listdir('/dev/shm')), {}
-    for module, parameters in NODES.items():
-        folder = tmp_path / module
-        folder.mkdir()
-        place = f'/exits{os.getpid()}'
-        started[f'{place}/{module}'] = Process(folder, parameters, place, module=module)
-    yield started, others
-    for process in started.values():
-        process.end()
-
-
-def test_ended_nodes__are_not_listed_and_leave_no_file(graph, processes):
-    processes, others = processes
-    for name, process in processes.items():
-        graph.wait_for(lambda p=process: 'serve quadruped' in p.log, START, process)
-        graph.wait_for(lambda n=name: graph.listed(n), START, process)
-    own = {name: process.shared_memory() for name, process in processes.items()}
-    times = []
-    for name, process in processes.items():
-        assert own[name] - others, 'no shared memory is used: nothing could be left'
+def test_ended_node__is_not_listed_and_leaves_no_file(graph, tmp_path):
+    others, place = set(os.listdir('/dev/shm')), f'/exits{os.getpid()}'
+    given = {'robot_description_file': str(robots.path('quadruped'))}
+    process = Process(tmp_path, given, place)
+    try:
+        graph.wait_for(lambda: 'serve quadruped' in process.log, START, process)
+        graph.wait_for(lambda: graph.listed(f'{place}/linearizer'), START, process)
+        used = process.shared_memory() - others
+        assert used, 'no shared memory is used: nothing could be left'
         process.stop()
-        end = time.monotonic()
-        graph.wait_for(lambda n=name: not graph.listed(n), LEAVING)
-        times.append(time.monotonic() - end)
-    assert statistics.median(times) < 1.0
-    used = set.union(*own.values()) - others
-    graph.wait_for(lambda: not left_behind(used), LEAVING)  # the test's own node closes ports too
+        graph.wait_for(lambda: not graph.listed(f'{place}/linearizer'), LEAVING)
+        graph.wait_for(lambda: not left_behind(used), LEAVING)  # the test's node closes ports too
+    finally:
+        process.end()

@@ -18,28 +18,14 @@ def test_percentiles__are_those_since_the_last_report():
     assert latencies.take() == {'count': 0, 'p50': 0.0, 'p99': 0.0, 'max': 0.0}
 
 
-def test_latencies__keep_the_newest_where_nobody_reports():
-    latencies = Latencies(most=3)
-    for k in range(10):
-        latencies.add(float(k))
-    assert latencies.take()['count'] == 3
-
-
 def test_warning__is_said_at_once_then_throttled_by_kind(monkeypatch):
     now, said = [0.0], []
     monkeypatch.setattr(statistics.time, 'monotonic', lambda: now[0])
     log = ThrottledLog(said.append, period=5.0)
-    log('a', 'first')
-    for now[0] in (0.1, 4.9):
-        log('a', 'held back')
-        log('b', 'other')
-    assert said == ['first', 'other']
-    now[0] = 5.0
-    log('a', 'again')
-    assert said[-1] == 'again (and 2 like it before)'
-    now[0] = 10.0
-    log('a', 'last')
-    assert said[-1] == 'last'
+    for now[0], kind in ((0.0, 'a'), (0.1, 'a'), (0.1, 'b'), (4.9, 'a'), (5.0, 'a'), (10.0, 'a')):
+        log(kind, f'{kind} at {now[0]}')
+    expected = ['a at 0.0', 'b at 0.1', 'a at 5.0 (and 2 like it before)', 'a at 10.0']
+    assert said == expected
 
 
 @pytest.mark.parametrize(
