@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -126,17 +127,13 @@ def test_ctrl_c__ends_with_a_bag_that_can_be_read(replay):
 )
 def test_what_cannot_be_replayed__is_refused_at_once(bag, tmp_path, given, sentence, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = {'bag': bag, 'output': 'out', 'joint_states': '/joint_states', **given}
-    model, _ = quadruped()
-    write_bag(
-        tmp_path / 'time_0',
-        (
-            (role, stamp - START, m)
-            for role, stamp, m in Messages(model).of_samples(flight(model, 2))
-        ),
-    )
+    if given.get('bag') == 'time_0':
+        model, _ = quadruped()
+        messages = Messages(model).of_samples(flight(model, 2))
+        write_bag(tmp_path / 'time_0', ((role, at - START, m) for role, at, m in messages))
+    words = {'bag': bag, 'output': 'out', 'joint_states': '/joint_states'} | given
     with pytest.raises(ConfigurationError, match=sentence):
-        check(type(bag)(words['bag']), type(bag)(words['output']), words['joint_states'])
+        check(Path(words['bag']), Path(words['output']), words['joint_states'])
 
 
 def test_messages_that_are_lost__are_counted():

@@ -10,12 +10,12 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from support import wrong_node
 from support.finite_difference import exp
-from support.messages import SECOND
 from support.ros_graph import START
 
 from geolin_ros import robots
 from geolin_ros.cli import main
 from geolin_ros.spatial.se3 import quaternion_from_rotation
+from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 QUADRUPED = str(robots.path('quadruped'))
@@ -28,7 +28,6 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys):
     """
     client.module = wrong_node.__file__
     client.serve()
-
     every = BY_NAME['certificate.every'].default
     due = time.perf_counter()
     deadline = due + START  # for a thread that a busy machine may let wait
@@ -37,7 +36,6 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys):
         assert time.perf_counter() < deadline
         due = max(due + 0.002, time.perf_counter())
         client.wait_for(lambda due=due: time.perf_counter() >= due)
-    assert len(client.linearizations) > wrong_node.RIGHT
     trust = message.trust
     number = [one.header.stamp for one in client.linearizations].index(trust.stamp)
     assert number <= wrong_node.RIGHT + 2 * every
@@ -45,8 +43,7 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys):
     assert trust.limit == pytest.approx(1e-8)
     assert trust.limit < trust.deviation < 1e-2
     assert trust.mass_matrix_condition > 1.0
-    checked = trust.stamp.sec * SECOND + trust.stamp.nanosec
-    assert checked < message.header.stamp.sec * SECOND + message.header.stamp.nanosec
+    assert nanoseconds(trust.stamp) < nanoseconds(message.header.stamp)
     client.wait_for(lambda: client.summaries[-1].trust_deviation == trust.deviation)
 
     level, text, values = client.next_diagnostics()
@@ -58,7 +55,6 @@ def test_one_wrong_entry_of_a__is_reported_within_two_rounds(client, capsys):
     client.wait_for(lambda: 'geolin recheck ' in client.process.log)
     line = next(line for line in client.process.log.splitlines() if 'A and B are wrong' in line)
     assert '[ERROR]' in line
-    assert 's = [' in line  # the state
     path = line.partition('geolin recheck ')[2].rstrip('`')
     assert Path(path).parent == client.folder
     assert main(['recheck', path]) == 0
