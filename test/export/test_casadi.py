@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from geolin_tools.export import Build, export
 from scipy.linalg import expm
-from support.c_library import build, deviation, needs_tools
+from support.c_library import build, needs_tools
+from support.close import deviation
 from support.constrained_reference import ConstrainedReference
 from support.finite_difference import ad, derivative_by_vector
 from support.pinocchio_oracle import PinocchioOracle, pin

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from geolin_tools.export import Build, export
-from support.c_library import Library, build, deviation, needs_tools, run, with_prefix
+from support.c_library import Library, build, needs_tools, run, with_prefix
+from support.close import deviation
 
 from geolin_ros import Contact, Description, Joint, Linearizer, Link, TreeModel, robots
 from geolin_ros.cli import main

@@ -7,7 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 from geolin_tools.export import Build, export
-from support.c_library import Library, build, deviation, needs_tools, same_bytes
+from support.c_library import Library, build, needs_tools, same_bytes
+from support.close import deviation
 from support.robots import example_robot
 from support.trees import every_kind_description
 

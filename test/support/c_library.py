@@ -126,9 +126,3 @@ def _passed(argument):
 def same_bytes(first, second):
     """Whether two arrays are the same bits."""
     return np.asarray(first).tobytes() == np.asarray(second).tobytes()
-
-
-def deviation(found, expected):
-    """Return the largest difference over the largest entry."""
-    size = np.abs(expected).max(initial=0.0)
-    return float(np.abs(found - expected).max(initial=0.0) / (size or 1.0))

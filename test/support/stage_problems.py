@@ -50,8 +50,7 @@ def by_piqp(problem, z0):
     solver = piqp.SparseSolver()
     solver.settings.kkt_solver = piqp.sparse_multistage
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-11
-    sparse = (scipy.sparse.csc_matrix(M) for M in (P, A, G))
-    P, A, G = sparse
+    P, A, G = map(scipy.sparse.csc_matrix, (P, A, G))
     solver.setup(P, c, A, b, G, np.full(len(h), -np.inf), h, lower, upper)
     assert solver.solve() == piqp.PIQP_SOLVED
     x = np.append(solver.result.x, np.zeros(n_u)).reshape(N + 1, step)
