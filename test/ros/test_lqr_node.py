@@ -108,18 +108,17 @@ def test_end_of_the_node__lets_the_joints_go_as_slowly_as_ever(robot, end):
     assert 'release: the node' in robot.process.log
 
 
-def stand_on(robot, *frames):
-    contacts = [ContactState(frame=frame, active=True) for frame in frames]
-    robot.contacts.publish(ContactStates(contacts=contacts))
-
-
 def test_contacts_without_gains__are_damped_and_the_old_ones_fed_back_again(robot):
+    def stand_on(*frames):
+        contacts = [ContactState(frame=frame, active=True) for frame in frames]
+        robot.contacts.publish(ContactStates(contacts=contacts))
+
     robot.start()
     frames = [text.split(':')[0] for text in SUPPORTS['quadruped']]
     for feet in (frames[:2], []):  # two in front, and none
         robot.begin()
         since = len(robot.process.log)
-        stand_on(robot, *feet)
+        stand_on(*feet)
         said = f'damping: no gains for {", ".join(feet) or "no contacts"}: '
         reached = [robot.live(0.1), robot.live(0.5)]
         robot.wait_for(lambda since=since, said=said: said in robot.process.log[since:])
@@ -129,5 +128,5 @@ def test_contacts_without_gains__are_damped_and_the_old_ones_fed_back_again(robo
             lambda: robot.diagnostics and 'no gains for' in robot.diagnostics[-1].message
         )
         assert robot.diagnostics[-1].level == DiagnosticStatus.WARN
-        stand_on(robot, *frames)
+        stand_on(*frames)
         robot.simulator.state = robot.posture

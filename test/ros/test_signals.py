@@ -21,21 +21,20 @@ MIDDLEWARE = 'RTPS_TRANSPORT_SHM'
 """Of its complaint where another process ends, or begins, at the same port at the same time."""
 
 
-def test_node__stays_with_nohup_where_its_terminal_goes_and_ends_without(graph, tmp_path):
-    for wrapper, stays in ((('nohup',), True), (('env', '--default-signal=HUP'), False)):
-        folder = tmp_path / wrapper[0]
-        folder.mkdir()
-        process = Process(folder, PATIENT, f'/hangs{os.getpid()}_{stays}', wrapper=wrapper)
-        try:
-            graph.wait_for(lambda p=process: 'kernels are ready' in p.log, START, process)
-            process.process.send_signal(signal.SIGHUP)
-            if stays:
-                before = time.monotonic()
-                graph.wait_for(lambda t=before: time.monotonic() > t + 2.0, process=process)
-                process.stop()
-            assert_calm_end(process, process.wait())
-        finally:
-            process.end()
+@pytest.mark.parametrize('stays', [True, False])
+def test_node__stays_with_nohup_where_its_terminal_goes_and_ends_without(graph, tmp_path, stays):
+    wrapper = ('nohup',) if stays else ('env', '--default-signal=HUP')
+    process = Process(tmp_path, PATIENT, f'/hangs{os.getpid()}_{stays}', wrapper=wrapper)
+    try:
+        graph.wait_for(lambda: 'kernels are ready' in process.log, START, process)
+        process.process.send_signal(signal.SIGHUP)
+        if stays:
+            before = time.monotonic()
+            graph.wait_for(lambda: time.monotonic() > before + 2.0, process=process)
+            process.stop()
+        assert_calm_end(process, process.wait())
+    finally:
+        process.end()
 
 
 PARENT = """
@@ -69,32 +68,26 @@ def test_node__ends_with_its_parent_if_it_is_asked_to(graph, tmp_path, is_up):
 
 def test_compiling_node__answers_stops_at_once_and_leaves_nothing(client, tmp_path):
     """With an empty cache the node compiles for many seconds."""
-    others = set(os.listdir('/dev/shm'))
+    others, took = set(os.listdir('/dev/shm')), []
     client.environment = client.environment | {'NUMBA_CACHE_DIR': str(tmp_path / 'cache')}
     client.start(robot_description_file=str(robots.path('quadruped')))
     client.wait_for(lambda: 'compiles kernels for this machine' in client.process.log, START)
-    client.state()  # the clients have met the node
-    client.get_parameters('max_skew')
-    client.set_parameters(max_skew=0.03)
-    took = []
     for k in range(10):
         for call in (
             client.state,
             lambda: client.get_parameters('max_skew'),
-            lambda k=k: client.set_parameters(max_skew=0.04 + 0.001 * k) == (True, ''),
+            lambda k=k: client.set_parameters(max_skew=0.03 + 0.001 * k) == (True, ''),
         ):
             begin = time.monotonic()
             assert call()
             took.append(time.monotonic() - begin)
     used = client.process.shared_memory() - others
     assert used
-    assert 'kernels are ready' not in client.process.log
     client.process.stop(signal.SIGTERM)
     assert 'kernels are ready' not in client.process.log
     client.graph.wait_for(lambda: not client.graph.listed(client.node_name))
     client.graph.wait_for(lambda: not left_behind(used))
-    sys.stdout.write(f'slowest service {max(took):.3f} s\n')
-    assert max(took) < 1.0
+    assert max(took[3:]) < 1.0, took  # in the first round the clients meet the node
 
 
 LONGER = ('linearizer', 9), ('lqr_node', 2), ('state_estimator', 5), ('torque_estimator', 5)
@@ -134,27 +127,26 @@ def test_signals_at_any_time__end_the_node_with_status_0(graph, tmp_path, module
             process.end()
 
 
-PROGRAMS = {'linearizer': 0, 'geolin': 130}
-
-
-@pytest.mark.parametrize('program', PROGRAMS)
-def test_two_ctrl_c_while_python_starts__end_as_at_any_time(program):
+@pytest.mark.parametrize(
+    ('words', 'status', 'says'),
+    [
+        (['linearizer'], 0, 'linearizer: SIGINT before it was up\n'),
+        (['geolin', 'info'], 130, '(geolin: interrupted|geolin: SIGINT before it was up)\n'),
+    ],
+)
+def test_two_ctrl_c_while_python_starts__end_as_at_any_time(words, status, says):
     """From the first hook of the environment on: before it, Python itself ends by the signal."""
+    program = [Path(sys.executable).with_name(words[0]), *words[1:]]
     for pause in (0.0, 0.01, 0.1):
-        process = Program(
-            [Path(sys.executable).parent / program, *(['info'] if program == 'geolin' else [])],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        process = Program(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         while not masked(process.pid, 'SigBlk'):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         time.sleep(pause)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=START)
-        assert process.returncode == PROGRAMS[program], said
-        assert said in ('geolin: interrupted\n', f'{program}: SIGINT before it was up\n')
+        assert process.returncode == status, said
+        assert re.fullmatch(says, said)
 
 
 def masked(pid, mask, number=signal.SIGINT):
@@ -182,10 +174,7 @@ def assert_calm_end(process, status, *allowed):
     """Nothing but what a node says of its start, or the sentence of one that had none."""
     assert status == 0, process.log
     expected = '[INFO]', *allowed
-    lines = [
-        line
-        for line in process.log.splitlines()
-        if not line.startswith(expected) and MIDDLEWARE not in line
-    ]
+    lines = [x for x in process.log.splitlines() if not x.startswith(expected)]
+    lines = [x for x in lines if MIDDLEWARE not in x]
     assert len(lines) <= 1, process.log
     assert all(line.endswith('before it was up') for line in lines), process.log
