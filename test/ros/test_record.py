@@ -157,11 +157,7 @@ def test_bag__is_linearized_with_the_parameters_of_its_node(standing_bag, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ('given', 'warns'),
-    [
-        ('contacts:=[""]', False),
-        ('gravity:=[0.0, 0.0, -1.62]', True),
-    ],
+    ('given', 'warns'), [('contacts:=[""]', False), ('gravity:=[0.0, 0.0, -1.62]', True)]
 )
 def test_given_parameters__override_those_of_the_bag(standing_bag, given, warns, capsys):
     bag, node, published, _ = standing_bag
@@ -172,9 +168,8 @@ def test_given_parameters__override_those_of_the_bag(standing_bag, given, warns,
     recorded = next(iter(published.values())).model_hash
     other = json.loads(said.out)['robot']['hash']
     assert (other != recorded) == warns
-    assert (
-        f'A and B in the bag are of model {recorded}, these are of {other}' in said.err
-    ) == warns
+    words = f'A and B in the bag are of model {recorded}, these are of {other}'
+    assert (words in said.err) == warns
 
 
 def test_what_cannot_be_recorded__is_refused_at_once(tmp_path):

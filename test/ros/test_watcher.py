@@ -61,19 +61,17 @@ def live_of(robot, watcher, path=robots.path('quadruped')):  # noqa: B008
 def test_newest_linearization__is_what_is_shown(robot, watcher):
     live = live_of(robot, watcher)
     assert live.model.joint_names == robot.model.joint_names
-    message = robot.ask()
-    expected = read_linearization(message)
+    expected = read_linearization(robot.ask())
 
     def shown():
         instant = live.newest()
         is_whole = instant is not None and instant.A is not None  # A and B come 10 times a second
         return is_whole and np.array_equal(instant.A, expected.A) and instant
 
-    found = []
-    robot.wait_for(lambda: found.append(shown()) or found[-1])
-    assert found[-1].time == expected.stamp * 1e-9
-    np.testing.assert_array_equal(found[-1].B, expected.B)
-    np.testing.assert_array_equal(found[-1].state.data, expected.state.data)
+    instant = robot.wait_for(shown)
+    assert instant.time == expected.stamp * 1e-9
+    np.testing.assert_array_equal(instant.B, expected.B)
+    np.testing.assert_array_equal(instant.state.data, expected.state.data)
 
 
 def test_view_of_a_node__serves_its_page(robot, tmp_path):
@@ -102,15 +100,10 @@ def test_push__is_said_to_reach_nobody_until_somebody_takes_it(robot, watcher):
         live.add_controls(server.gui)
         live.push('left', 0.04)
         assert 'nobody takes pushes' in live._pushing.content
-        node = robot.graph.node
-        taker = node.create_subscription(WrenchStamped, robot.topic('push'), pushes.append, 10)
+        robot.graph.node.create_subscription(WrenchStamped, robot.topic('push'), pushes.append, 10)
         robot.wait_for(lambda: watcher.has_listeners)
         live.push('left', 0.04)
         robot.wait_for(lambda: pushes)
-        node.destroy_subscription(taker)
-        robot.wait_for(lambda: not watcher.has_listeners)
-        live.push('left', 0.04)
-        assert 'nobody takes pushes' in live._pushing.content
     finally:
         server.stop()
     force = pushes[-1].wrench.force

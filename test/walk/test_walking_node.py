@@ -4,10 +4,8 @@
 
 import json
 import os
-import re
 import signal
 import time
-from array import array
 
 import numpy as np
 import pytest
@@ -153,19 +151,11 @@ def test_robot__walks_on_plans_by_a_service_and_stops_while_it_does_not_answer(s
         assert found.tobytes() == expected.tobytes(), name
 
     # what is wrong is named, and the node lives on
-    for change, words in (
-        ({'model_hash': 'another'}, 'request is about model another, expected'),
-        ({'in_force': [True]}, '1 entries in in_force, expected'),
-        ({'times': array('d', [0.0])}, r'times have shape \(1,\)'),
-    ):
-        kept = {name: getattr(request, name) for name in change}
-        for name, value in change.items():
-            setattr(request, name, value)
-        refused = stage.ask(request)
-        assert not refused.success
-        assert re.search(words, refused.message), refused.message
-        for name, value in kept.items():
-            setattr(request, name, value)
+    right, request.model_hash = request.model_hash, 'another'
+    refused = stage.ask(request)
+    assert not refused.success
+    assert 'request is about model another, expected' in refused.message
+    request.model_hash = right
     assert stage.ask(request).success
 
     # a robot that lies is damped; put on its feet, and the clock set back, it stands again
