@@ -363,15 +363,14 @@ def test_root__chooses_one_of_several_trees():
 
 
 def test_feet__are_balls_and_soles_of_geoms(tmp_path):
-    text = HOPPER.replace(
-        '</body></body>',
+    shank = (
         '<body name="shank" pos="0 0 -.45"><joint axis="0 -1 0" name="k"/>'
         '<geom type="sphere" size=".04" pos="0 0 -.4"/>'
-        '<geom type="box" size=".2 .2 .2" contype="0" conaffinity="0"/></body></body></body>',
+        '<geom type="box" size=".2 .2 .2" contype="0" conaffinity="0"/></body>'
     )
-    (tmp_path / 'hopper.xml').write_text(text)
-    model = TreeModel.from_file(tmp_path / 'hopper.xml')
-    (foot,) = read_feet(tmp_path / 'hopper.xml', model, ['shank'])
+    path = tmp_path / 'hopper.xml'
+    path.write_text(HOPPER.replace('</body></body>', f'{shank}</body></body>'))
+    (foot,) = read_feet(path, TreeModel.from_file(path), ['shank'])
     assert (foot.support.kind, foot.support.radius) == ('point', 0.04)
     assert foot.support.placement[:3, 3].tolist() == [0.0, 0.0, -0.4]
 
@@ -460,17 +459,18 @@ def test_recording__is_linearized_and_reported_by_mjcf(quadruped, tmp_path, caps
 
 @pytest.mark.parametrize('command', ['lint-urdf', 'info'])
 def test_commands__take_mjcf_and_the_root_of_several_trees(command, quadruped, tmp_path, capsys):
-    assert main([command, str(quadruped)]) == 0
-    assert '12 joint coordinates' in capsys.readouterr().out
-    (tmp_path / 'loop.xml').write_text(LOOP)
-    assert main([command, str(tmp_path / 'loop.xml')]) == 1
-    said = capsys.readouterr()
-    assert "root='cube'" in said.out + said.err
-    assert main([command, str(tmp_path / 'loop.xml'), '--root', 'a']) == 0
-    said = capsys.readouterr().out
-    assert "fixed base 'world', 1 joint" in said
-    assert command != 'info' or 'loop a@ring=world@ring point' in said
-    assert main([command, str(robots.path('quadruped')), '--root', 'a']) == 1
+    loop = tmp_path / 'loop.xml'
+    loop.write_text(LOOP)
+    for arguments, status, says in (
+        ([quadruped], 0, '12 joint coordinates'),
+        ([loop], 1, "root='cube'"),
+        ([loop, '--root', 'a'], 0, "fixed base 'world', 1 joint"),
+        ([robots.path('quadruped'), '--root', 'a'], 1, 'root'),
+    ):
+        assert main([command, *map(str, arguments)]) == status
+        said = capsys.readouterr()
+        assert says in said.out + said.err
+        assert command != 'info' or says[0] != 'f' or 'loop a@ring=world@ring point' in said.out
 
 
 def test_loops_and_root__are_parameters(tmp_path):
@@ -500,11 +500,18 @@ def test_limits_of_motors__are_those_of_efforts(biped):
 
 
 def test_gain_bank__is_designed(biped, tmp_path, capsys):
-    arguments = ['gain-bank', str(biped), str(tmp_path / 'bank.yaml'), '--contacts']
-    assert main([*arguments, 'l_foot', 'r_foot']) == 0, capsys.readouterr().err
+    words = [
+        'gain-bank',
+        str(biped),
+        str(tmp_path / 'bank.yaml'),
+        '--contacts',
+        'l_foot',
+        'r_foot',
+    ]
+    assert main(words) == 0, capsys.readouterr().err
     said = capsys.readouterr()
     assert float(said.out.partition('largest pole ')[2].split()[0]) < 1.0
     assert 'l_foot: a sole of 0.22 x 0.1 m at 0.02,0,-0.06' in said.err
     biped.write_text(BIPED.replace(' ctrlrange="-30 30"', ''))
-    assert main([*arguments, 'l_foot', 'r_foot']) == 1
+    assert main(words) == 1
     assert 'in MJCF as actuatorfrcrange' in capsys.readouterr().err

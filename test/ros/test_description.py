@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
-from support.close import assert_close
 from support.ros_graph import START
-from support.strangers import BIPED
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.outputs.reading import read_linearization
 
 QUADRUPED = robots.path('quadruped')
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / 'config' / 'linearizer.yaml'
@@ -34,22 +31,6 @@ def assert_serves(client):
     client.wait_until_serving()
     client.shake_hands()
     assert client.ask().model_hash == client.model.hash
-
-
-def test_mjcf_file__is_read(new_client, tmp_path):
-    from support.mujoco_oracle import forward_dynamics, mujoco
-
-    file = tmp_path / 'biped.xml'
-    file.write_text(BIPED)
-    model = TreeModel.from_file(file)
-    client = new_client(model)
-    client.serve(robot_description_file=str(file))
-    found = read_linearization(client.ask())
-    assert found.model_hash == model.hash
-    theirs, off = mujoco.MjModel.from_xml_path(str(file)), mujoco.mjtDisableBit
-    theirs.opt.disableflags = off.mjDSBL_CONSTRAINT | off.mjDSBL_ACTUATION
-    expected = forward_dynamics(theirs, model, found.state, found.tau)
-    assert_close(found.nu_dot, expected, 1e-9)
 
 
 def test_topic__is_waited_for_and_followed(client):
