@@ -196,26 +196,6 @@ def test_results__are_read_as_written_and_judged_by_ratio_and_by_time(tmp_path):
     assert all('EXCEEDED' in report.line(beyond) for beyond in written.exceeded)
 
 
-def grown(slow_from):
-    """Return times that grow as n^1.5, the peer's as n^2, four times as long from a size on."""
-    return [
-        report.Row(
-            shape, '', joints**1.5 * (4.0 if joints >= slow_from else 1.0), '', float(joints**2)
-        )
-        for shape in growth.SHAPES
-        for joints in growth.SIZES
-    ]
-
-
-@pytest.mark.parametrize(('slow_from', 'status'), [(1000, 0), (150, 1)])
-def test_exponents__are_fitted_and_a_cliff_is_an_error(slow_from, status, monkeypatch):
-    monkeypatch.setattr(sys, 'argv', ['growth'])
-    monkeypatch.setattr(growth, 'measure', lambda rounds: grown(slow_from))
-    assert growth.main() == status
-    for figure in growth.exponents(grown(slow_from)) if not status else ():
-        assert (figure.value, figure.peer_value) == pytest.approx((1.5, 2.0))
-
-
 def test_gate__fails_on_slow_unknown_and_missing_rows():
     stored = {'avx2': {'a': 0.2, 'b': 0.3}, 'avx512f': {'a': 0.1, 'b': 0.4}}
     limits = gate.allowed(stored, 'avx512f')
