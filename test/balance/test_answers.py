@@ -86,22 +86,6 @@ def test_lock_step__goes_on_with_the_answer_and_counts_what_never_comes(table):
     assert np.isnan(impatient.percentiles()).all()
 
 
-def test_realtime__takes_a_period_with_an_answer_and_without(table):
-    graph, answer = table
-    answer(1)
-    assert graph.spin_until(time.monotonic() + PLENTY, 1)  # it is there before it is waited for
-    answers = Answers(graph, PERIOD, PLENTY, is_realtime=True)
-    start = time.monotonic()
-    answers.wait(start, 1)
-    assert (len(answers.latencies), answers.missed) == (1, 0)
-    assert time.monotonic() >= start + 0.8 * PERIOD
-    for count, stamp in enumerate((2, 3), start=1):
-        answers.wait(time.monotonic(), stamp)
-        assert (len(answers.latencies), answers.missed) == (1, count)
-    assert time.monotonic() >= start + 2.6 * PERIOD
-    assert time.monotonic() < start + PLENTY  # its time-out is that of lock step
-
-
 @pytest.mark.ros
 @pytest.mark.usefixtures('ros_domain')
 def test_button__pushes_the_simulated_robot_for_a_tenth_of_a_second():

@@ -11,10 +11,9 @@ from support.standing import simulator_of
 pytest.importorskip('mujoco')
 
 from geolin_control.regulator import Mode, Reference, Regulator, RegulatorSettings
-from geolin_demos.balance.laws import Pd, ScheduledLqr
+from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.motions import lift_and_put_down, squat, stand
 from geolin_demos.sim.recording import Recording, stands
-from geolin_demos.sim.sensors import Sensors
 from geolin_demos.sim.simulator import Push
 from geolin_demos.sim.trial import PERIOD, push_of, random_pushes, simulate
 
@@ -48,13 +47,6 @@ def test_robot__bears_pushes_on_all_feet_and_on_one_less(robot, lifted):
     recording = run(robot, motion, pushes=three_pushes(robot, impulse))
     assert recording.stands
     assert 0.005 < recording.peak_error() < 0.08
-
-
-def test_humanoid_on_one_sole__falls_by_pd():
-    motion = stand(simulator_of('humanoid'), 3.5, ['left_foot'])
-    recording = run('humanoid', motion, Pd, three_pushes('humanoid', 0.02))
-    assert not recording.stands
-    assert recording.fallen > 0.2
 
 
 class Regulated:
@@ -119,22 +111,6 @@ def test_humanoid__squats_on_gains_of_its_posture_and_of_the_motion(robot, law):
     recording = run(robot, motion, law, [push])
     assert recording.stands
     assert recording.peak_error() < 0.03
-
-
-def test_motion__has_the_velocity_of_its_postures():
-    motion = lift_and_put_down(simulator_of('quadruped'), 'FL_foot', shift=1.0, hold=0.5)
-    for time in (1.3, 1.77, 2.2):
-        before, after = (motion.at(time + step).state for step in (-1e-5, 1e-5))
-        moment, n = motion.at(time).state, 12
-        rate = before.difference(after)[: 6 + n] / 2e-5
-        np.testing.assert_allclose(np.concatenate((moment.v, moment.r)), rate, atol=1e-4)
-
-
-def test_noisy_sensors__leave_the_humanoid_standing():
-    motion = stand(simulator_of('humanoid'), 2.0)
-    recording = run('humanoid', motion, sensors=Sensors(0.03, seed=3))
-    assert recording.stands
-    assert 0.0005 < recording.peak_error() < 0.01
 
 
 def test_recording__says_when_a_robot_has_fallen_and_when_a_push_is_over():

@@ -92,18 +92,6 @@ def test_plan__keeps_forces_in_their_cones_where_the_regulator_would_slip():
     assert outside_cone(following, free) > 0.1 * MODEL.total_mass * 9.81
 
 
-def test_plan__goes_to_a_reference_elsewhere_and_stays_at_one_here():
-    y = np.linalg.lstsq(REDUCED.P[:3], [0.01, 0, 0], None)[0]  # the base forward, feet in place
-    ahead = Reference(POINT.state.retract(REDUCED.P @ y), POINT.tau)
-    now, forces, _ = published(POINT.state)
-    plan = controller().efforts(now, forces, ahead)
-    nu_dot = LINEARIZER(POINT.state, plan).nu_dot
-    assert nu_dot[0] > 0.2
-    assert np.abs(nu_dot[1:3]).max() < 0.1 * nu_dot[0]
-    stay = controller().efforts(now, forces, REFERENCE)
-    np.testing.assert_allclose(stay, POINT.tau, atol=1e-3)
-
-
 def test_problem_without_solution__goes_on_with_the_plan_before():
     mpc = controller()
     moved = POINT.state.retract(1e-3 * REDUCED.P[:, 2])

@@ -11,14 +11,11 @@ from support.standing import simulator_of
 pytest.importorskip('mujoco')
 pytest.importorskip('rosbags')
 
-from geolin_demos.balance import baseline
 from geolin_demos.balance.laws import ScheduledLqr
-from geolin_demos.balance.motions import lift_and_put_down, stand
-from geolin_demos.sim.feet import OFF, ON
+from geolin_demos.balance.motions import stand
 from geolin_demos.sim.trial import push_of, simulate
 from geolin_estimation.base_run import base_writer
 
-from benchmarks import balance_odometry
 from benchmarks.simulated_odometry import TRUSTED, Odometry
 from geolin_ros.spatial import se3
 from geolin_ros.stream.geometry import write_pose, write_twist
@@ -108,23 +105,3 @@ def test_odometry_that_follows_a_push__is_no_problem_unless_in_wrong_axes():
         write_pose(message.pose.pose, heading @ H)
         write_twist(message.twist.twist, np.kron(np.eye(2), (heading @ H)[:3, :3]) @ v)
     assert any('is in world axes, not in child axes' in str(p) for p in problems(watched.messages))
-
-
-def test_foot_that_is_lifted__is_told_by_joint_efforts_as_by_its_force():
-    simulator = simulator_of('quadruped')
-    motion = lift_and_put_down(simulator, 'FL_foot', shift=0.6, hold=0.2, start=0.4)
-    recording, watched = run('quadruped', motion, source='efforts')
-    assert recording.stands
-    share = simulator.model.total_mass * 9.81 / 4
-    loads, said = np.array(watched.loads), np.array(watched.said)
-    clear = (loads > 1.5 * ON * share) | (loads < 0.5 * OFF * share)
-    assert np.mean(said[clear] == (loads > ON * share)[clear]) > 0.99
-    assert 0.05 < np.mean(~said[:, 0]) < 0.6
-    assert said[:, 1:].mean() > 0.98
-
-
-def test_balance_odometry__compares_a_case_in_one_round(monkeypatch, capsys):
-    monkeypatch.setattr(baseline, 'LARGEST', 0.06)  # no impulse but that of the case
-    assert balance_odometry.main(['--robot=quadruped', '--cases=4 feet', '--pushes=1']) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last == '| quadruped | 4 feet | 0.060 | 0.060 | 0.060 | 1.00 |'

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from benchmarks import (
     first_second,
     gate,
     growth,
-    jax_peers,
     offline,
     physical_limit,
     report,
@@ -169,31 +167,6 @@ def test_benchmark_with_processes__measures_briefly(words, program, printed):
     if shutil.which(program) is None:
         pytest.skip(f'needs {program}')
     assert re.search(printed, run_briefly(*words.split()))
-
-
-@pytest.mark.parametrize('peer', jax_peers.PEERS)
-def test_jax_peer__is_timed_or_says_why_not(peer):
-    words = ('--peers', peer, '--states', '2', '--runs', '1', '--seconds', '120')
-    done = run_briefly('jax_peers', str(robots.path('quadruped')), *words)
-    ((taken, first, why),) = re.findall(rf'\| {peer} \| (\d*) \| (\d*) \| (.*) \|', done)
-    assert (taken and first) or why
-    assert find_spec('jax') or why == "ModuleNotFoundError: No module named 'jax'"
-
-
-def test_results__are_read_as_written_and_judged_by_ratio_and_by_time(tmp_path):
-    limits = {'limit': 0.5, 'limit_us': 4e3}
-    good = report.Row('gain', 'robot', 3e3, 'scipy', 8e3, **limits)
-    rows = [
-        report.Row('gain', 'robot', 3e3, 'scipy', 5e3, **limits),
-        report.Row('gain', 'robot', 5e3, 'scipy', 2e4, **limits),
-    ]
-    figure = report.Figure('threads', 'go2', 1.7, 'x', 1.8, True, 'registers', 2.0)
-    work = report.Work('go2', 50_504, 14_210, 0.5, 2.0)
-    written = results.Results([good, *rows], [figure], [good], [work])
-    results.write(written, tmp_path / 'results.json')
-    assert results.read(tmp_path / 'results.json') == written
-    assert written.exceeded == [*rows, figure]
-    assert all('EXCEEDED' in report.line(beyond) for beyond in written.exceeded)
 
 
 def test_gate__fails_on_slow_unknown_and_missing_rows():

@@ -100,16 +100,3 @@ def test_demo__installs_no_tests_and_no_simulator_and_tests_the_rest(tmp_path):
     assert rest.endswith('--editable .[test,dev]')
     assert setup_of(tmp_path, 'simulation')[1][0].endswith('--editable .[control,mujoco,plot]')
     assert setup_of(tmp_path, 'party')[0].returncode == 1
-
-
-def test_distribution__is_that_of_the_wheels_asked_for_and_stays(tmp_path):
-    for variables in ({'DISTRO': 'jazzy'}, {}):
-        done, ran = setup_of(tmp_path, 'demo', **variables)
-        assert done.returncode == 0, done.stderr
-    assert (tmp_path / '.venv' / 'ros_distribution').read_text() == 'wheels-of-jazzy\n'
-    assert ran == []
-    pins = (tmp_path / '.venv' / 'constraints.txt').read_text().splitlines()
-    assert 'numpy==1.26.4' in pins
-    of_others = ('ros-', 'pandas=', 'zarr=')  # those of Kilted and of NumPy 2
-    assert not any(line.startswith(of_others) for line in pins)
-    assert setup_of(tmp_path / 'other', 'demo', DISTRO='foxy')[0].returncode == 1

@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from geolin_demos.demo import flight as flights
 from geolin_demos.demo.flight import Flight
 from support.dense_reference import DenseReference
 
@@ -54,17 +53,3 @@ def test_step__conserves_energy_and_obeys_gravity_without_servo_and_damping():
     assert momentum() == pytest.approx(
         p + 0.3 * model.total_mass * model.gravity, rel=1e-8, abs=1e-8
     )
-
-
-def test_step__is_of_fourth_order(monkeypatch):
-    model = TreeModel.from_urdf(robots.path('quadruped'))
-
-    def fly(step):
-        monkeypatch.setattr(flights, 'LONGEST_STEP', step)
-        flight = Flight(model)
-        flight.advance(0.32)
-        return flight.state
-
-    exact = fly(0.5e-3)
-    coarse, fine = (np.abs(exact.difference(fly(step))).max() for step in (16e-3, 8e-3))
-    assert np.log2(coarse / fine) == pytest.approx(4.0, abs=0.4)

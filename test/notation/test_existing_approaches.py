@@ -8,12 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.finite_difference import derivative, derivative_by_vector
-from support.pinocchio_oracle import PinocchioOracle
 
 from examples import compare_representations as comparison
 from examples import existing_approaches as example
-from geolin_ros import robots
 
 DOCUMENT = Path(__file__).parents[2] / 'docs' / 'algorithms.md'
 CASADI = pytest.mark.skipif(
@@ -80,46 +77,6 @@ def test_table__of_the_document_has_these_rows_and_answers(robot):
 
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope='module')
-def somersault():
-    return comparison.Somersault()
-
-
-@pytest.fixture(scope='module')
-def oracle(somersault):
-    return PinocchioOracle.read_urdf(robots.path('quadruped'), somersault.model)
-
-
-@pytest.mark.parametrize('kind', ['EulerAngles', 'Quaternion'])
-@pytest.mark.parametrize('degrees', [40.0, 130.0])
-def test_chart__is_the_derivative_of_its_vector_field(somersault, oracle, kind, degrees):
-    """By Pinocchio's dynamics, whose A it gives back."""
-    coordinates, state = getattr(comparison, kind)(), somersault.state(degrees)
-    tau, m, x = somersault.tau, somersault.model.m, coordinates.coordinates(state)
-    assert_close(coordinates.state(x).data, state.data, 1e-13)
-
-    def field(x):
-        """Return xdot: the rate of the coordinates along the motion through their state."""
-        at = coordinates.state(x)
-        rate = np.concatenate((at.v, at.r, oracle.forward_dynamics(at, tau)))
-        here = coordinates.coordinates(at)
-
-        def along(t):
-            return coordinates.difference(here, coordinates.coordinates(at.retract(t * rate)))
-
-        found = derivative(along, 1e-2)
-        if kind == 'Quaternion':  # linear in q: its length and sign ride along
-            found[3:7] *= np.linalg.norm(x[3:7]) * np.sign(x[3:7] @ here[3:7])
-        return found
-
-    chart = coordinates.chart(state, oracle.forward_dynamics(state, tau))
-    A, _, _ = oracle.linearization(state, tau)
-    assert_close(chart.linearization(A), derivative_by_vector(field, x, 1e-2), 1e-7)
-    assert_close(chart.back(chart.linearization(A)), A, 1e-11)
-    assert_close(chart.T @ chart.L, np.eye(2 * m), 1e-12)
-    assert_close(chart.T @ chart.N, np.zeros((2 * m, chart.N.shape[1])), 1e-15, scale=1.0)
 
 
 def test_comparison__writes_the_picture_and_the_table(tmp_path, capsys):

@@ -5,14 +5,12 @@
 import json
 import re
 import shlex
-import subprocess
 import sys
 
 import pytest
 from support.bags import FOLDER, Messages, write_bag
 from support.datasets import run
 from support.environment import ROOT
-from support.processes import Program
 
 from geolin_ros import robots
 from geolin_ros.cli import main
@@ -72,15 +70,6 @@ def test_verb__shows_its_progress_on_a_terminal_and_prints_json_alone(verb, monk
     said = capsys.readouterr().err
     assert said.startswith(f'geolin {verb}: nowhere')
     assert 'expected' in said
-
-
-def test_reader_that_goes_away__ends_a_verb_quietly():
-    program = 'import sys; from geolin_ros.cli import main; sys.exit(main())'
-    command, pipe = [sys.executable, '-c', program, 'inspect', BAG], subprocess.PIPE
-    with Program(command, stdout=pipe, stderr=pipe) as process:
-        process.stdout.close()
-        assert process.stderr.read() == b''
-    assert process.returncode == 141
 
 
 def compared(capsys, *arguments):

@@ -75,26 +75,6 @@ def test_sensitivity__is_the_derivative_of_the_final_state(case, wrenches):
     assert_close(np.einsum('kij,kjd->id', Gamma, E), J, 1e-8)
 
 
-@pytest.mark.shows('Bos 2022: Eq. (11) along a whole motion')
-def test_sensitivity__composes(case):
-    """Phi <- Phi_i Phi, Gamma <- Phi_i Gamma + Gamma_i for one change of effort throughout."""
-    motion = case.motion('midpoint')
-    Phi, Gamma = np.eye(case.width), np.zeros_like(motion.Gamma[0])
-    for step in range(STEPS):
-        Gamma = motion.Phi[step] @ Gamma + motion.Gamma[step]
-        Phi = motion.Phi[step] @ Phi
-    total = motion.sensitivity()
-    assert_close(total[0], Phi, 1e-13)
-    assert_close(total[1].sum(axis=0), Gamma, 1e-13)
-    early, late = motion.sensitivity(0, 2), motion.sensitivity(2)
-    assert_close(late[0] @ early[0], total[0], 1e-13)
-    assert_close(late[0] @ early[1][0], total[1][0], 1e-13)
-    assert_close(late[1], total[1][2:], 0.0)
-    still = motion.sensitivity(3, 3)
-    assert_close(still[0], np.eye(case.width), 0.0)
-    assert still[1].shape == (0, *motion.Gamma[0].shape)
-
-
 def test_errors__of_transitions_name_the_source(case):
     for taus in (np.zeros(case.model.n), np.zeros((0, case.model.n))):
         with pytest.raises(ShapeError, match='taus has shape'):

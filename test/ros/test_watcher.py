@@ -12,11 +12,9 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-import viser
-from geolin_tools.view.live import PUSH_TIME, Live
+from geolin_tools.view.live import Live
 from geolin_tools.view.page import Page
 from geolin_tools.view.watcher import Watcher
-from geometry_msgs.msg import WrenchStamped
 from support.environment import with_checkout
 from support.processes import Program
 from support.ros_graph import START
@@ -91,24 +89,6 @@ def test_view_of_a_node__serves_its_page(robot, tmp_path):
         assert b'<html' in page.read().lower()
     view.send_signal(signal.SIGINT)
     assert view.wait(60.0) == 0, log.read_text()
-
-
-def test_push__is_said_to_reach_nobody_until_somebody_takes_it(robot, watcher):
-    live, pushes = live_of(robot, watcher), []
-    server = viser.ViserServer('127.0.0.1', 0, verbose=False)
-    try:
-        live.add_controls(server.gui)
-        live.push('left', 0.04)
-        assert 'nobody takes pushes' in live._pushing.content
-        robot.graph.node.create_subscription(WrenchStamped, robot.topic('push'), pushes.append, 10)
-        robot.wait_for(lambda: watcher.has_listeners)
-        live.push('left', 0.04)
-        robot.wait_for(lambda: pushes)
-    finally:
-        server.stop()
-    force = pushes[-1].wrench.force
-    expected = 0.04 * live.model.total_mass * 9.81 / PUSH_TIME
-    np.testing.assert_allclose((force.x, force.y, force.z), (0.0, expected, 0.0), atol=1e-9)
 
 
 def test_another_robot__takes_the_page_and_no_mode_stays_chosen(client, watcher_of):

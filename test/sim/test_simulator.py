@@ -9,7 +9,7 @@ import pytest
 from support.close import assert_close
 from support.robots import example_robot, example_robots
 
-from geolin_ros import Link, TreeModel, Wrench, forward_dynamics, mass_matrix, robots, urdf
+from geolin_ros import TreeModel, Wrench, forward_dynamics, mass_matrix, robots, urdf
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
@@ -27,7 +27,7 @@ import mujoco
 from geolin_demos.sim.feet import parse_feet
 from geolin_demos.sim.sensors import Sensors
 from geolin_demos.sim.simulator import Push, Simulator
-from geolin_demos.sim.world import Floor, inertial_of
+from geolin_demos.sim.world import Floor
 
 LEGS = tuple(f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR'))
 FEET = {
@@ -129,14 +129,6 @@ def test_every_robot__has_the_mass_matrix_of_the_model(path):
         assert_close(mass_matrix_of(simulator), mass_matrix(model, state), 1e-9, 'M')
 
 
-def test_inertia_that_no_body_has__is_raised_as_little_as_it_takes():
-    rotational = np.diag([1.0, 2.0, 3.5])  # 1 + 2 < 3.5
-    found = inertial_of(Link.from_mass('thin', 2.0, np.array([0.1, 0.0, 0.2]), rotational).inertia)
-    assert (found.mass, found.raised) == (2.0, pytest.approx(0.25))
-    np.testing.assert_allclose(found.moments, [1.25, 2.25, 3.5])
-    np.testing.assert_allclose(found.centre, [0.1, 0.0, 0.2])
-
-
 def test_wrenches__explain_the_motion_by_the_equations_of_the_model():
     simulator = standing_quadruped()
     simulator.pushes.append(Push(0.0, (20.0, 10.0, 0.0), 0.05))
@@ -147,30 +139,6 @@ def test_wrenches__explain_the_motion_by_the_equations_of_the_model():
     expected = forward_dynamics(simulator.model, simulator.state, tau, wrenches)
     assert max(np.linalg.norm(wrench.force) for wrench in wrenches) > 20.0
     assert_close(nu_dot, expected, 1e-6, 'nu_dot')
-
-
-def test_wrenches__carry_the_weight_and_the_feet_hardly_sink():
-    simulator = standing_quadruped()
-    hold(simulator, 2.0)
-    at = Kinematics(simulator.model, simulator.state)
-    up = sum(at.pose(f)[2, :3] @ wrench[:3] for f, wrench in simulator.wrenches().items())
-    assert up == pytest.approx(9.81 * simulator.model.total_mass, rel=1e-3)
-    assert all(0.019 < at.pose(frame)[2, 3] < 0.02 for frame in LEGS)
-
-
-def test_push__changes_the_momentum_by_its_impulse():
-    push = Push(0.01, (30.0, -20.0, 5.0), 0.1)
-    simulator = simulator_of('quadruped', pushes=[push])
-    simulator.mujoco_model.opt.gravity[:] = 0.0
-    simulator.mujoco_model.dof_damping[:] = 0.0
-    start = simulator.model.neutral_state()
-    start.H[2, 3] = 2.0
-    simulator.state = start
-    simulator.advance(np.zeros(12), 0.15)
-    state = simulator.state
-    nu = np.concatenate((state.v, state.r))
-    momentum = state.H[:3, :3] @ (mass_matrix(simulator.model, state)[:3] @ nu)
-    assert_close(momentum, 0.1 * np.array(push.force), 1e-3, 'momentum')
 
 
 def test_floor__without_friction_lets_the_feet_slide():

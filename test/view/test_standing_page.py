@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from PIL import Image
 from scipy.optimize import linear_sum_assignment
-from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from support.browser import click, errors, wait
@@ -42,14 +41,6 @@ const option = Array.from(document.querySelectorAll('[role=option]')).find(
     option => option.textContent.startsWith(arguments[0]));
 option.click();
 return true;
-"""
-CELL = """
-const plot = Array.from(document.querySelectorAll('.js-plotly-plot')).find(
-          plot => plot.data[0].type === 'heatmap'), l = plot._fullLayout;
-plot.scrollIntoView({block: 'center'});
-const there = plot.getBoundingClientRect();
-return [there.x + l.xaxis._offset + l.xaxis.c2p(arguments[1]),
-        there.y + l.yaxis._offset + l.yaxis.c2p(arguments[0])];
 """
 
 
@@ -126,25 +117,6 @@ def test_slider__moves_robot_and_eigenvalues(page):
     stand(page, after)
     wait(page, lambda: np.sum(np.abs(picture(page) - still).max(axis=2) > 30) > 500)
     click(page, 'joints')  # folded again
-    assert errors(page) == []
-
-
-def test_heat_map__says_row_column_and_value_under_the_pointer(page):
-    open_tab(page, 'A, B')
-    model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
-    thigh = model.joint_index('FL_thigh_joint')
-    row, column = thigh, model.n + thigh  # the derivative of a position by its rate
-
-    def label():
-        x, y = page.execute_script(CELL, row, column)
-        pointer = ActionChains(page, duration=50)
-        pointer.w3c_actions.pointer_action.move_to_location(round(x) + 3, round(y))
-        pointer.w3c_actions.pointer_action.move_to_location(round(x), round(y))
-        pointer.perform()
-        found = page.find_elements(By.CSS_SELECTOR, '.hovertext')
-        return ''.join(''.join(one.get_attribute('textContent').split()) for one in found)
-
-    wait(page, lambda: label() == 'ds.FL_thigh_joint/dt[rad/s]byr.FL_thigh_joint[rad/s]1.0000')
     assert errors(page) == []
 
 
