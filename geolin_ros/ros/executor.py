@@ -26,8 +26,7 @@ STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
 SOON, PAUSE = 0.005, 0.001
 """What takes longer is looked at with pauses [s]."""
-SLICE = 0.2
-"""How often `spin` looks whether it is over [s]."""
+SLICE = 0.2  # [s], how often `spin` looks whether it is over
 AT_ONCE = 100
 """Messages that are put in order."""
 NO_LOG_FILE = '--ros-args', '--disable-external-lib-logs'
@@ -76,12 +75,15 @@ def make_executor() -> Executor:
 def result_of(future: Any, node: Any) -> Generator[None, None, Any]:
     """Return the result of a future of any thread; the executor of `spin` goes on meanwhile.
 
-    An events executor looks at a coroutine that waits after its next message or timer, or when it
-    begins to spin: so it does when the future is done. rclpy's other executors look at it again
-    and again: without pauses that takes a processor, and the interpreter from a thread that
-    compiles.
+    An events executor looks at a coroutine that waits when it begins to spin, as it does again
+    when the future is done. Others look again and again: without pauses that takes a processor.
     """
-    future.add_done_callback(lambda _: node.turn.set_result(None))
+
+    def begin_anew(_: Any) -> None:
+        if (executor := node.executor) is not None:
+            executor.create_task(node.turn.set_result, None)
+
+    future.add_done_callback(begin_anew)
     begin = time.monotonic()
     while not future.done():
         if isinstance(node.executor, OrderOfArrival) and time.monotonic() - begin > SOON:

@@ -136,8 +136,7 @@ class RobotNode(LifecycleNode):
 
     The executor's thread does the work of each input, and nothing that may compile: a
     `ModelServer` reads descriptions and prepares pipelines in a thread of its own, and one more
-    tries parameters. A node says
-    what it is by the six methods that raise NotImplementedError here.
+    tries parameters. A node says what it is by the six methods that raise NotImplementedError.
 
     Parameters
     ----------
