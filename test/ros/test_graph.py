@@ -3,7 +3,7 @@
 """A node on the graph: quality of service, types of topics, life cycle, parameters."""
 
 import contextlib
-from importlib.util import find_spec
+import sys
 
 import pytest
 import rclpy
@@ -13,6 +13,8 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from support.ros_graph import set_and_wait
 
 from geolin_ros import robots
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.ros.transforms import check_transforms
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 
@@ -143,12 +145,11 @@ def test_efforts_and_odometry__are_kept_when_parameters_change(robot, changed):
             assert message.odometry_stamp == first.odometry_stamp
 
 
-def test_transforms__without_their_messages_are_refused(robot):
-    if find_spec('tf2_msgs'):  # installed, or built by another test of this process
-        pytest.skip('tf2_msgs is there')
-    accepted, reason = robot.set_parameters(base_source='tf')
-    assert not accepted
-    assert 'base_source is tf, which needs the package tf2_msgs' in reason
+def test_transforms__without_their_messages_are_refused(monkeypatch):
+    for module in ('tf2_msgs', 'tf2_msgs.msg'):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ConfigurationError, match='tf, which needs the package tf2_msgs'):
+        check_transforms()
 
 
 def test_misspelled_parameters__are_said_with_what_was_meant(client, tmp_path):
