@@ -3,18 +3,16 @@
 """A node on the graph: quality of service, types of topics, life cycle, parameters."""
 
 import contextlib
-import sys
 
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from support.built_messages import INSTALLED
 from support.ros_graph import set_and_wait
 
 from geolin_ros import robots
-from geolin_ros.errors import ConfigurationError
-from geolin_ros.ros.transforms import check_transforms
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 
@@ -145,11 +143,12 @@ def test_efforts_and_odometry__are_kept_when_parameters_change(robot, changed):
             assert message.odometry_stamp == first.odometry_stamp
 
 
-def test_transforms__without_their_messages_are_refused(monkeypatch):
-    for module in ('tf2_msgs', 'tf2_msgs.msg'):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ConfigurationError, match='tf, which needs the package tf2_msgs'):
-        check_transforms()
+def test_transforms__without_their_messages_are_refused(robot):
+    accepted, reason = robot.set_parameters(base_source='tf')
+    assert accepted is INSTALLED
+    assert INSTALLED or 'base_source is tf, which needs the package tf2_msgs' in reason
+    if INSTALLED:
+        set_and_wait(robot, {'base_source': 'odometry'})
 
 
 def test_misspelled_parameters__are_said_with_what_was_meant(client, tmp_path):

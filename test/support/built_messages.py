@@ -30,6 +30,8 @@ def tf2_messages():
         sys.path.append(packages)
         for library in (prefix / 'lib').glob('*.so'):  # found by name once they are loaded
             ctypes.CDLL(str(library))
+        importlib.import_module(f'{TF2}.msg')
+        sys.path.remove(packages)  # forked nodes get what is in it
         for variable, folders in (
             ('PYTHONPATH', (str(ROOT), packages)),
             ('LD_LIBRARY_PATH', (str(prefix / 'lib'),)),
