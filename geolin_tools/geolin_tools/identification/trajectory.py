@@ -113,9 +113,8 @@ def propose(
     UnsolvableError
         If the robot is no arm, or effort limits do not hold it in the middle of its range.
     """
-    series, fine, rng = _Series(model), np.arange(0.0, PERIOD, FINE), np.random.default_rng(0)
-    at_rest = 0.0 * series.random(np.random.default_rng(0))
-    series.within(at_rest, fine)  # an arm that its efforts do not hold is refused at once
+    series, rng = _Series(model), np.random.default_rng(0)
+    series.within(np.zeros(series.size), np.zeros(1))  # refuses what efforts do not hold, at once
     equations = equations_of(model, [prepare(signals, model)])
     parameters = Parameters(model, equations)
     known, spreads = information(equations, parameters), spreads_of(parameters)
@@ -140,7 +139,7 @@ def propose(
     x = min((series.random(rng) for _ in range(STARTS)), key=cost)
     for _ in watch(range(ROUNDS), ROUNDS):
         x = optimize.minimize(cost, x, method='L-BFGS-B', options={'maxiter': STEPS}).x
-    x = series.within(x, fine)
+    x = series.within(x, np.arange(0.0, PERIOD, FINE))
     time = np.arange(0.0, PERIOD + 0.5 * KNOTS, KNOTS)
     eigenvalues = np.asarray(np.linalg.eigvalsh(information_with(x))[::-1])
     return Trajectory(time, *series.at(x, time), eigenvalues)
@@ -171,10 +170,11 @@ class _Series:
         self._waves = 2.0 * np.pi / PERIOD * np.arange(1, HARMONICS + 1)
         rate, acceleration = (self._basis(np.zeros(1), k)[0] for k in (1, 2))
         self._free = linalg.null_space(np.stack((rate, acceleration)))
+        self.size = model.n * self._free.shape[1]
 
     def random(self, rng: np.random.Generator) -> Array:
         """Return coefficients."""
-        return np.asarray(0.5 * rng.normal(size=self._model.n * self._free.shape[1]))
+        return np.asarray(0.5 * rng.normal(size=self.size))
 
     def at(self, x: Array, time: Array) -> tuple[Array, Array, Array]:
         """Return positions, rates and accelerations (N, n)."""
