@@ -307,7 +307,7 @@ class Moments:
     def newest(self) -> Any:
         """Return the next instant; None once all is still."""
         from geolin_demos.sim.trial import PERIOD
-        from geolin_tools.view.instant import Instant
+        from geolin_tools.view.source import Instant
 
         from geolin_ros.dynamics.kinematics import Kinematics
         from geolin_ros.stream.outputs.forces import Force, contact_forces

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modes of a linearization as motions of the robot's skeleton."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.analysis import STILL, continuous_rates, leading_modes
+from geolin_ros.stream.analysis import STILL, leading_modes
 from geolin_ros.typing import Array
 
 PHASES = 24
@@ -40,7 +39,7 @@ class Skeleton:
 
 
 class Mode(NamedTuple):
-    """A rate of A [1/s], see `rates`, and the positions of the skeleton over one period."""
+    """A rate [1/s] of a mode, and the positions of the skeleton over one period."""
 
     eigenvalue: complex
     kind: str
@@ -49,41 +48,30 @@ class Mode(NamedTuple):
     strongest: list[str]
 
 
-def rates(eigenvalues: Any, settings: Mapping[str, Any]) -> Any:
-    """Return what eigenvalues amount to in continuous time [1/s]: log(z) / dt if A is discrete."""
-    return continuous_rates(eigenvalues, _step(settings))
-
-
-def _step(settings: Mapping[str, Any]) -> float:
-    return 0.0 if settings['form'] == 'continuous' else float(settings['dt'])
-
-
 def slow_or_unstable(
-    model: TreeModel, skeleton: Skeleton, state: State, A: Array, settings: Mapping[str, Any]
+    model: TreeModel, skeleton: Skeleton, state: State, A: Array, dt: float
 ) -> list[Mode]:
-    """Return the most unstable modes, then the slowest others, one of each conjugate pair.
+    """Return the most unstable modes of A (2 m, 2 m), then the slowest, one of each pair.
 
-    Parameters
-    ----------
-    model, skeleton, state
-        The robot about which A (2m, 2m) is.
-    A, settings
-        A and the form, and step if discrete [s], that it has.
+    ``dt`` is the step if A is discrete [s], else 0.
     """
     columns = [label.name for label in state_labels(model)]
-    return [
-        _mode(model, skeleton, state, *mode, columns)
-        for mode in leading_modes(A, _step(settings))[:MOST]
-    ]
+    phases = 2.0 * np.pi * np.arange(PHASES) / PHASES
+    found = []
+    for eigenvalue, vector in leading_modes(A, dt)[:MOST]:
+        moved = (displaced(model, state, vector, AMPLITUDE, phase) for phase in phases)
+        frames = np.array([skeleton.points(there) - state.H[:3, 3] for there in moved])
+        strongest = [columns[k] for k in np.argsort(-np.abs(vector[: model.m]))[:3]]
+        kind = 'unstable' if eigenvalue.real > STILL else 'slow'
+        found.append(Mode(eigenvalue, kind, frames, strongest))
+    return found
 
 
 def displaced(model: TreeModel, state: State, shape: Any, amplitude: float, phase: float) -> State:
-    """Return a state moved along a mode.
+    """Return a state at rest moved along a mode.
 
     Parameters
     ----------
-    model, state
-        The robot at rest.
     shape : (2 m,)
         Eigenvector, turned so that its largest position is real: it is largest at phase 0.
     amplitude
@@ -97,19 +85,3 @@ def displaced(model: TreeModel, state: State, shape: Any, amplitude: float, phas
     if largest != 0.0:
         step[: model.m] = (position / largest * np.exp(1j * phase)).real * amplitude
     return state.retract(step)
-
-
-def _mode(
-    model: TreeModel,
-    skeleton: Skeleton,
-    state: State,
-    eigenvalue: complex,
-    vector: Any,
-    columns: list[str],
-) -> Mode:
-    strongest = np.argsort(-np.abs(vector[: model.m]))[:3]
-    phases = 2.0 * np.pi * np.arange(PHASES) / PHASES
-    moved = (displaced(model, state, vector, AMPLITUDE, phase) for phase in phases)
-    frames = [skeleton.points(there) - state.H[:3, 3] for there in moved]
-    kind = 'unstable' if eigenvalue.real > STILL else 'slow'
-    return Mode(eigenvalue, kind, np.array(frames), [columns[k] for k in strongest])

@@ -251,7 +251,7 @@ def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):
     skeleton = Skeleton(model, urdf.read_text(description))
     assert len(skeleton.edges) == len(skeleton.names) - 1
     np.testing.assert_allclose(skeleton.points(state)[0], state.H[:3, 3])
-    modes = slow_or_unstable(model, skeleton, state, A, found.attrs['settings'])
+    modes = slow_or_unstable(model, skeleton, state, A, 0.0)
     assert modes
     eigenvalues = np.linalg.eigvals(A)
     for mode in modes:

@@ -18,13 +18,13 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.linearize import SPECTRA
 from geolin_ros.offline.points import Watch
 from geolin_ros.spatial import se3
-from geolin_ros.stream.analysis import STILL
+from geolin_ros.stream.analysis import STILL, continuous_rates
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
-from geolin_tools.modes import Skeleton, rates, slow_or_unstable
+from geolin_tools.modes import Skeleton, slow_or_unstable
 from geolin_tools.reports.web_page import rounded, write_page
 
 INSTANTS = 6
@@ -235,7 +235,13 @@ def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
 
 
 def _rates(dataset: xr.Dataset, part: slice | list[int]) -> Any:
-    return rates(dataset.eigenvalues[part].values, dataset.attrs['settings'])
+    return continuous_rates(dataset.eigenvalues[part].values, _step(dataset))
+
+
+def _step(dataset: xr.Dataset) -> float:
+    """Return the step of a discrete run [s], else 0."""
+    settings = dataset.attrs['settings']
+    return 0.0 if settings['form'] == 'continuous' else float(settings['dt'])
 
 
 def _edges(total: int, most: int) -> IntArray:
@@ -302,7 +308,7 @@ def _instant(
     A = at.A.values
     modes = []
     if np.isfinite(A).all():
-        modes = slow_or_unstable(model, skeleton, state, A, dataset.attrs['settings'])
+        modes = slow_or_unstable(model, skeleton, state, A, _step(dataset))
     return {
         'time': rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
         'A': rounded(A, 4),

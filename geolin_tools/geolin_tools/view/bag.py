@@ -4,7 +4,6 @@
 
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,36 +11,28 @@ import numpy as np
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import NotFiniteError, RecordingError, SingularInertiaError
 from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.offline import source as recorded
 from geolin_ros.offline.points import Watch, chooser, recorded_points
-from geolin_ros.offline.source import Source
 from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.linearization_stream import linearize
 from geolin_ros.stream.operating_points import OperatingPoints
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
-from geolin_tools.view.feet import Feet
-from geolin_tools.view.health import Health
-from geolin_tools.view.instant import Instant
+from geolin_tools.view.source import Health, Instant, Source, feet_finder
 
 RATE = 100.0
 """Samples of a bag that can be shown [Hz]."""
 
 
-class Bag:
+class Bag(Source):
     """The joint states of a bag, paired as by the node and linearized when they are looked at.
 
-    Raises `RecordingError` if an input is missing, the bag is damaged, or nothing of it can be
-    used.
-
-    Parameters
-    ----------
-    watch
-        Wraps the messages while they are read, of which there are ``total``.
+    ``watch`` wraps the messages while they are read. Raises `RecordingError` if an input is
+    missing, the bag is damaged, or nothing of it can be used.
     """
 
-    def __init__(self, source: Source, watch: Watch = lambda items, total: items) -> None:
+    def __init__(self, source: recorded.Source, watch: Watch = lambda items, total: items) -> None:
         source.require_inputs()
-        self.model = source.model
-        self.description: str | Path = source.description
+        self.model, self.description = source.model, source.description
         self._settings = source.settings
         self._drops: Counter[str] = Counter()
         stream = OperatingPoints(self.model, self._settings)
@@ -54,10 +45,11 @@ class Bag:
                 f'{source.recording.name} holds no joint state that can be used: '
                 f'{dict(self._drops) or "see geolin inspect"}'
             )
-        stamps = np.array([point.stamp for point in self._points])
-        self._times = (stamps - stamps[0]) * 1e-9
+        self._times = 1e-9 * np.array([one.stamp - self._points[0].stamp for one in self._points])
+        self.duration = float(self._times[-1])
+        """From the first sample to the last [s]."""
         self._linearizer = Linearizer(self.model)
-        self._feet = Feet(self.model, source.description)
+        self._supports = feet_finder(self.model, self.description)
         self._shown = -1
         self._slider: Any = None
         self._play: Any = None
@@ -66,20 +58,12 @@ class Bag:
     def _on_drop(self, drop: DroppedInput) -> None:
         self._drops[drop.cause.value] += 1
 
-    @property
-    def duration(self) -> float:
-        """From the first sample to the last [s]."""
-        return float(self._times[-1])
-
     def add_controls(self, gui: Any) -> None:
         """Add the time slider, and whether it moves by itself."""
+        end = max(self.duration, 1e-3)
         with gui.add_folder('bag'):
             self._slider = gui.add_slider(
-                'time [s]',
-                min=0.0,
-                max=max(self.duration, 1e-3),
-                step=max(self.duration, 1e-3) / 2000.0,
-                initial_value=0.0,
+                'time [s]', min=0.0, max=end, step=end / 2000.0, initial_value=0.0
             )
             self._play = gui.add_checkbox('play', initial_value=False)
 
@@ -94,14 +78,10 @@ class Bag:
         if index == self._shown:
             return None
         self._shown = index
-        return self.at(index)
-
-    def at(self, index: int) -> Instant:
-        """Return the instant of a sample."""
         point, settings = self._points[index], self._settings
         state, contacts = point.state, point.contacts
         at, when = Kinematics(self.model, state), float(self._times[index])
-        supports = self._feet.supports(contacts)
+        supports = self._supports(contacts)
         forces = external_forces(at, point.wrenches)
         self._linearizer.contacts = contacts
         try:
@@ -119,6 +99,3 @@ class Bag:
         samples = {'samples shown': str(len(self._times)), 'duration [s]': f'{self.duration:.3f}'}
         dropped = sum(self._drops.values())
         return Health(self._slider.value, float('nan'), dropped, samples | values)
-
-    def close(self) -> None:
-        """Nothing is open: the samples are in memory."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each link of a robot is drawn as: its shapes if they are found, else a capsule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,14 +25,12 @@ THICKEST, THINNEST = 0.04, 0.008
 
 
 class Solid(NamedTuple):
-    """A surface of triangles that moves with a body."""
+    """Triangles that move with a body: ``vertices`` (k, 3) in its frame [m], ``faces`` (k, 3)."""
 
     link: str
     body: int
     vertices: Array
-    """(k, 3) in the frame of the body [m]"""
     faces: IntArray
-    """(k, 3)"""
 
 
 class Drawn(NamedTuple):
@@ -57,28 +55,23 @@ def drawn(model: TreeModel, source: str | Path) -> Drawn:
     shapes, path = shapes_of(source)
     solids, notes = [], []
     for link, frame in model.frames.items():
-        found, note = _solids_of_link(shapes.get(link, ()), path)
+        found, note = _surfaces(shapes.get(link, ()), path)
         solids += [Solid(link, frame.body, *_moved(frame.placement, *one)) for one in found]
         notes += [f'link {link!r}: {note}'] if note else []
-    bare = set(range(len(model.body_names))) - {solid.body for solid in solids}
-    for body in sorted(bare):
-        name = model.body_names[body]
-        solids += [Solid(name, body, *one) for one in _capsules(model, body)]
+    for body in sorted(set(range(len(model.body_names))) - {solid.body for solid in solids}):
+        solids += [Solid(model.body_names[body], body, *one) for one in _capsules(model, body)]
     return Drawn(tuple(solids), tuple(notes))
 
 
 _Surface = tuple[Array, IntArray]
 
 
-def _solids_of_link(shapes: Sequence[Shape], path: Path | None) -> tuple[list[_Surface], str]:
+def _surfaces(shapes: Sequence[Shape], path: Path | None) -> tuple[list[_Surface], str]:
     """Return surfaces in the frame of the link, and what had to be left out."""
     note = ''
     for is_collision in (False, True):
-        found = []
         try:
-            for shape in shapes:
-                if shape.is_collision == is_collision:
-                    found.append(_surface(shape, path))
+            found = [_surface(one, path) for one in shapes if one.is_collision == is_collision]
         except GeolinError as error:
             note = str(error)
             continue
@@ -88,21 +81,19 @@ def _solids_of_link(shapes: Sequence[Shape], path: Path | None) -> tuple[list[_S
 
 
 def _surface(shape: Shape, path: Path | None) -> _Surface:
+    scale: Any = 1.0
     if shape.surface is not None:
-        vertices, faces = shape.surface
-        return _moved(shape.placement, vertices * shape.size, faces)
-    make: Mapping[str, Any] = {
-        'box': lambda: creation.box(shape.size),
-        'sphere': lambda: creation.icosphere(subdivisions=2, radius=shape.size[0]),
-        'cylinder': lambda: creation.cylinder(radius=shape.size[0], height=shape.size[1]),
-        'capsule': lambda: creation.capsule(radius=shape.size[0], height=shape.size[1]),
-        'mesh': lambda: _mesh(find_mesh(shape.file, path)),
-    }
-    mesh = make[shape.kind]()
-    vertices = np.array(mesh.vertices, dtype=np.float64)
-    if shape.kind == 'mesh':
-        vertices *= shape.size
-    return _moved(shape.placement, vertices, np.array(mesh.faces, dtype=np.int64))
+        (vertices, faces), scale = shape.surface, shape.size
+    elif shape.kind == 'mesh':
+        (vertices, faces), scale = _arrays(_mesh(find_mesh(shape.file, path))), shape.size
+    elif shape.kind == 'box':
+        vertices, faces = _arrays(creation.box(shape.size))
+    elif shape.kind == 'sphere':
+        vertices, faces = _arrays(creation.icosphere(subdivisions=2, radius=shape.size[0]))
+    else:
+        make = creation.cylinder if shape.kind == 'cylinder' else creation.capsule
+        vertices, faces = _arrays(make(radius=shape.size[0], height=shape.size[1]))
+    return _moved(shape.placement, vertices * scale, faces)
 
 
 def _mesh(path: Path) -> Any:
@@ -111,6 +102,10 @@ def _mesh(path: Path) -> Any:
         return load(path, force='mesh')
     except Exception as error:  # of many libraries, by file type
         raise UrdfError(f'mesh {path} is not read: {error}') from error
+
+
+def _arrays(mesh: Any) -> _Surface:
+    return np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
 
 
 def _moved(H: Array, vertices: Array, faces: IntArray) -> _Surface:
@@ -126,12 +121,7 @@ def _capsules(model: TreeModel, body: int) -> list[_Surface]:
         if child == 0 or length < THINNEST:
             continue
         radius = float(np.clip(THIN * length, THINNEST, THICKEST))
-        mesh = creation.capsule(radius=radius, height=length)
-        vertices = np.array(mesh.vertices)
+        vertices, faces = _arrays(creation.capsule(radius=radius, height=length))
         vertices[:, 2] -= vertices[:, 2].mean() - 0.5 * length
-        turn = geometry.align_vectors((0.0, 0.0, 1.0), end)
-        found.append(_moved(turn, vertices, np.array(mesh.faces, dtype=np.int64)))
-    if not found:
-        ball = creation.icosphere(subdivisions=2, radius=2.0 * THINNEST)
-        found.append((np.array(ball.vertices), np.array(ball.faces, dtype=np.int64)))
-    return found
+        found.append(_moved(geometry.align_vectors((0.0, 0.0, 1.0), end), vertices, faces))
+    return found or [_arrays(creation.icosphere(subdivisions=2, radius=2.0 * THINNEST))]

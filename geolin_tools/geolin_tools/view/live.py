@@ -5,7 +5,6 @@
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +25,7 @@ from geolin_ros.stream.outputs.forces import Force, contact_forces, external_for
 from geolin_ros.stream.outputs.messages import WRENCH_KINDS
 from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array
-from geolin_tools.view.feet import Feet
-from geolin_tools.view.health import Health
-from geolin_tools.view.instant import Instant
+from geolin_tools.view.source import Health, Instant, Source, feet_finder
 
 if TYPE_CHECKING:
     from geolin_tools.view.watcher import Watcher
@@ -43,7 +40,7 @@ PUSH_TIME = 0.1
 """How long a push lasts [s]."""
 
 
-class Live:
+class Live(Source):
     """What is newest on the graph.
 
     Parameters
@@ -71,27 +68,13 @@ class Live:
     def _adopt(self, model: TreeModel, description: str | Path) -> None:
         self.model, self.description = model, description
         self._joints = JointInput(model)
-        self._feet = Feet(model, description)
+        self._supports = feet_finder(model, description)
         self._state = model.neutral_state()
         self._forces: tuple[Force, ...] = ()
         self._contacts: tuple[Any, ...] = ()
         self._world = ''
         self._paths: tuple[Array, ...] = ()
         self._planned = 0
-
-    def _is_known(self, message: Any) -> bool:
-        """Return whether a linearization is about our robot, which may be replaced by its own."""
-        if message.model_hash == self._hash:
-            return True
-        described = self._watcher.newest.get('robot_description')
-        source = self._urdf if described is None else self._urdf or described.data
-        if self._hash and source is not None:
-            try:
-                self._adopt(model_of(message, source, self._overlay), source)
-            except GeolinError:  # its description is still to come
-                return False
-        self._hash = message.model_hash
-        return True
 
     @classmethod
     def wait_for(
@@ -118,21 +101,31 @@ class Live:
         word = time.monotonic() + WORD
         while not is_over():
             watcher.wait(0.1)
-            newest = watcher.newest
-            known = urdf is not None or 'robot_description' in newest
-            if known and 'linearization' in newest:
-                description = urdf if urdf is not None else newest['robot_description'].data
-                message = newest['linearization']
-                model = model_of(message, description, overlay)
+            description, message = _description(watcher, urdf), watcher.newest.get('linearization')
+            if description is not None and message is not None:
+                model = _model_of(message, description, overlay)
                 found = cls(watcher, model, description, urdf, overlay)
                 found._hash = message.model_hash
                 return found
             if time.monotonic() > word:
-                missing = [] if known else ['robot_description']
-                missing += [] if 'linearization' in newest else ['the linearizer']
+                missing = ['robot_description'] if description is None else []
+                missing += ['the linearizer'] if message is None else []
                 say(f'waits for {" and ".join(missing)}')
                 word = time.monotonic() + WORD
         return None
+
+    def _is_known(self, message: Any) -> bool:
+        """Return whether a linearization is about our robot, which may be replaced by its own."""
+        if message.model_hash == self._hash:
+            return True
+        description = _description(self._watcher, self._urdf)
+        if self._hash and description is not None:
+            try:
+                self._adopt(_model_of(message, description, self._overlay), description)
+            except GeolinError:  # its description is still to come
+                return False
+        self._hash = message.model_hash
+        return True
 
     def add_controls(self, gui: Any) -> None:
         """Add the buttons that push."""
@@ -147,14 +140,14 @@ class Live:
     def push(self, direction: str, impulse: float) -> None:
         """Ask the simulator for a push of an impulse [m g s] in a direction of the base."""
         force = impulse * self.model.total_mass * 9.81 / PUSH_TIME
-        forward = self._state.H[:2, 0] / max(float(np.linalg.norm(self._state.H[:2, 0])), 1e-9)
+        x, y = self._state.H[:2, 0] / max(float(np.linalg.norm(self._state.H[:2, 0])), 1e-9)
         along, left = DIRECTIONS[direction]
-        x, y = along * forward + left * np.array([-forward[1], forward[0]])
-        self._watcher.push(self._world, (force * x, force * y, 0.0))
-        if not self._watcher.has_listeners:
-            self._pushing.content = 'nobody takes pushes: they are for `make balance`'
-        else:
+        across = force * (along * x - left * y), force * (along * y + left * x)
+        self._watcher.push(self._world, (*across, 0.0))
+        if self._watcher.has_listeners:
             self._pushing.content = f'{force:.0f} N for {PUSH_TIME:g} s, {direction}'
+        else:
+            self._pushing.content = 'nobody takes pushes: they are for `make balance`'
 
     def newest(self) -> Instant | None:
         """Return the newest state; with A and B if there is a new linearization."""
@@ -166,34 +159,31 @@ class Live:
             self._take_plan(newest['plan'])
         if not fresh & {'linearization', 'joint_states', 'odom'}:
             return None
-        received = None
-        if not self._is_known(newest['linearization']):
+        message, joints = newest['linearization'], newest.get('joint_states')
+        if not self._is_known(message):
             return None
+        matrices: dict[str, Any] = {}
         if 'linearization' in fresh:
-            received = read_linearization(newest['linearization'])
+            received = read_linearization(message)
             self._state = received.state
-            self._take_forces(newest['linearization'], received)
-        if 'joint_states' in fresh:
-            self._take_joints(newest)
-        stamp = nanoseconds(newest['linearization'].header.stamp)
-        if 'joint_states' in newest:
-            stamp = max(stamp, nanoseconds(newest['joint_states'].header.stamp))
-        found = Instant(
+            self._take_forces(message, received)
+            matrices = {'A': received.A, 'B': received.B, 'dt': received.dt}
+        stamp = nanoseconds(message.header.stamp)
+        if joints is not None and nanoseconds(joints.header.stamp) > stamp:
+            stamp = nanoseconds(joints.header.stamp)
+            if 'joint_states' in fresh:
+                self._take_joints(joints, newest.get('odom'))
+        return Instant(
             stamp * 1e-9,
             self._state.copy(),
+            **matrices,
             forces=self._forces,
-            supports=self._feet.supports(self._contacts),
+            supports=self._supports(self._contacts),
             paths=self._paths if abs(stamp - self._planned) < PLAN_TIME else (),
         )
-        if received is None:
-            return found
-        return replace(found, A=received.A.copy(), B=received.B.copy(), dt=received.dt)
 
-    def _take_joints(self, newest: dict[str, Any]) -> None:
-        """Take joint states and odometry where they are newer than the linearization."""
-        joints, odometry = newest['joint_states'], newest.get('odom')
-        if nanoseconds(joints.header.stamp) <= nanoseconds(newest['linearization'].header.stamp):
-            return
+    def _take_joints(self, joints: Any, odometry: Any) -> None:
+        """Take joint states and odometry that are newer than the linearization."""
         positions = self._state.s.copy()
         with contextlib.suppress(DroppedInput):  # of other joints, or a part of them
             self._joints.read(joints, 'position', positions, Cause.LENGTH)
@@ -237,7 +227,7 @@ class Live:
             return None
         values = {}
         if diagnostics is not None:
-            (status, *_) = diagnostics.status
+            status = diagnostics.status[0]
             values = {'node': status.message} | {one.key: one.value for one in status.values}
         stamp = nanoseconds(summary.header.stamp) * 1e-9
         return Health(stamp, summary.latency, summary.dropped, values)
@@ -247,7 +237,13 @@ class Live:
         self._watcher.close()
 
 
-def model_of(message: Any, description: str | Path, overlay: Path | None) -> TreeModel:
+def _description(watcher: 'Watcher', urdf: Path | None) -> str | Path | None:
+    """Return the given file, else the text that came on the topic, None if none has."""
+    described = watcher.newest.get('robot_description')
+    return urdf or (described and described.data)
+
+
+def _model_of(message: Any, description: str | Path, overlay: Path | None) -> TreeModel:
     """Return the robot of a geolin_msgs/LinearizedDynamics, read as its publisher reads it.
 
     Raises `ConfigurationError` if the description has other joints than the message.

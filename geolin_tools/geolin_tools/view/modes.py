@@ -14,7 +14,7 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_tools.modes import displaced
-from geolin_tools.view.instant import Instant
+from geolin_tools.view.source import Instant
 
 NONE = 'none'
 SHOWN = 0.7
@@ -35,15 +35,15 @@ def describe(mode: Mode) -> str:
 
 
 class ModePanel:
-    """A button that analyses the posture of now, and a list of its modes.
+    """A button that analyses the current posture, and a list of its modes.
 
-    The chosen mode swings about the posture of now. When that has moved and rests again, it is
+    The chosen mode swings about the current posture. When that has moved and rests again, it is
     analysed anew, and the mode of the most similar shape stays chosen.
 
     Parameters
     ----------
     newest
-        Returns what is shown now, or None.
+        Returns what is shown now.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class ModePanel:
         Of the mode that is shown [rad]; None lets it swing.
     """
 
-    def __init__(self, gui: Any, model: TreeModel, newest: Callable[[], Instant | None]) -> None:
+    def __init__(self, gui: Any, model: TreeModel, newest: Callable[[], Instant]) -> None:
         self._model, self._newest = model, newest
         self._modes: dict[str, Mode] = {}
         self._analysed: State | None = None
@@ -66,68 +66,53 @@ class ModePanel:
         button.on_click(lambda _: self.analyse())
         self._choice.on_update(lambda _: self._describe())
 
-    @property
-    def chosen(self) -> Mode | None:
-        """The mode that swings."""
-        return self._modes.get(self._choice.value)
-
     def analyse(self) -> None:
         """Find the modes about the posture of now, at rest; say it where there are none."""
-        instant, before = self._newest(), self.chosen
-        if instant is None:
-            return
+        instant, before = self._newest(), self._modes.get(self._choice.value)
         self._analysed = state = instant.state.at_rest()
         try:
             report = analyze_modes(self._model, state, instant.supports)
         except GeolinError as error:
-            self._modes = {}
-            self._choice.options = (NONE,)
-            self._text.content = str(error)
-            return
-        self._modes = {
-            f'{number}: {mode.words}'[:60]: mode for number, mode in enumerate(report.modes, 1)
-        }
+            self._modes, text = {}, str(error)
+        else:
+            modes = enumerate(report.modes, 1)
+            self._modes = {f'{number}: {mode.words}'[:60]: mode for number, mode in modes}
+            text = report.text().splitlines()[0]
         self._choice.options = (NONE, *self._modes)
-        self._text.content = report.text().splitlines()[0]
+        self._text.content = text
         if before is not None and self._modes:
-            self._choice.value = max(
-                self._modes, key=lambda name: _likeness(self._modes[name], before)
-            )
+            alike = {name: _likeness(mode, before) for name, mode in self._modes.items()}
+            self._choice.value = max(alike, key=lambda name: alike[name])
             self._describe()
 
     def follow(self) -> None:
         """Analyse anew if a mode is chosen and the posture is another one, at rest again."""
         instant = self._newest()
-        if instant is None or self._analysed is None:
-            return
         last, self._last = self._last, instant.state
-        if last is None or self.chosen is None or _distance(last, instant.state) > STILL:
+        if last is None or self._analysed is None or self._choice.value not in self._modes:
             return
-        if _distance(self._analysed, instant.state) > MOVED:
+        rests = _distance(last, instant.state) <= STILL
+        if rests and _distance(self._analysed, instant.state) > MOVED:
             self.analyse()
 
     def _describe(self) -> None:
-        mode = self.chosen
+        mode = self._modes.get(self._choice.value)
         if mode is not None:
             self._text.content = describe(mode)
 
     def posture(self) -> State | None:
         """Return where the chosen mode has the robot now, None if none is chosen."""
-        mode, instant = self.chosen, self._newest()
-        if mode is None or instant is None:
+        mode = self._modes.get(self._choice.value)
+        if mode is None:
             return None
-        phase = self.phase
-        if phase is None:
-            phase = 2.0 * np.pi * SHOWN * time.monotonic()
-        about = instant.state.at_rest()
+        phase = 2.0 * np.pi * SHOWN * time.monotonic() if self.phase is None else self.phase
+        about = self._newest().state.at_rest()
         return displaced(self._model, about, mode.shape, self._amplitude.value, phase)
 
 
 def _likeness(mode: Mode, other: Mode) -> float:
-    """Return the cosine between the shapes of two modes."""
+    """Return the cosine between the shapes of two modes of one robot."""
     a, b = mode.shape, other.shape
-    if a.shape != b.shape:
-        return 0.0
     sizes = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(abs(np.vdot(a, b))) / max(sizes, 1e-300)
 

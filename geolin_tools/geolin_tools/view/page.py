@@ -19,16 +19,12 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 from geolin_tools.view.bodies import Drawn, drawn
-from geolin_tools.view.health import HealthPanel
-from geolin_tools.view.instant import Instant
-from geolin_tools.view.matrices import HeatMap, Spectrum
 from geolin_tools.view.modes import ModePanel
+from geolin_tools.view.panels import HealthPanel, HeatMap, Spectrum
 from geolin_tools.view.scene import Scene
-from geolin_tools.view.source import Source
+from geolin_tools.view.source import Instant, Source
 
 viser = optional('viser', extra='view')
-LOOPBACK = '127.0.0.1'
-PORT = 8080
 RATE = 30.0
 """Frames a second."""
 PERIODS = {'spectrum': 0.25, 'matrices': 1.0, 'health': 0.5, 'modes': 0.5}
@@ -52,8 +48,8 @@ class Page:
     def __init__(
         self,
         source: Source,
-        host: str = LOOPBACK,
-        port: int = PORT,
+        host: str = '127.0.0.1',
+        port: int = 8080,
         say: Callable[[str], object] = lambda sentence: None,
     ) -> None:
         self._source, self._say = source, say
@@ -63,6 +59,8 @@ class Page:
         with _quiet():
             self._server = server = viser.ViserServer(host=host, port=port, verbose=False)
         found = server.get_port()
+        self.url = f'http://{server.get_host()}:{found}'
+        """Where a browser finds the page."""
         if port and found != port:
             with _quiet():
                 server.stop()
@@ -80,27 +78,34 @@ class Page:
 
     def _fill(self, figure: Drawn) -> None:
         """Add scene and panels; the first instant says where the ground is."""
-        source, gui = self._source, self._server.gui
-        gui.set_panel_label(source.model.name)
-        self._model = source.model
-        self._instant: Instant | None = None
+        source, gui, model = self._source, self._server.gui, self._source.model
+        gui.set_panel_label(model.name)
+        self._model = model
         self._due = dict.fromkeys(PERIODS, 0.0)
         self._shown: dict[str, Array] = {}
         self._remark = gui.add_markdown('')
         source.add_controls(gui)
-        first = source.newest()
-        neutral = Instant(0.0, source.model.neutral_state()) if first is None else first
-        self._scene = Scene(self._server, source.model, figure, _ground(source, neutral), FRICTION)
-        self._aim(neutral)
+        self._instant = first = source.newest() or Instant(0.0, model.neutral_state())
+        at = Kinematics(model, first.state)
+        places = at.H[:, :3, 3]
+        on_ground = [one.world_points(at) for one in first.supports] or [places]
+        ground = float(np.concatenate(on_ground)[:, 2].min())
+        self._scene = Scene(self._server, model, figure, ground, FRICTION)
+        # from ahead of the robot, from its left and from above
+        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+        size = max(float(np.linalg.norm(np.ptp(places, axis=0))), 0.5)
+        self._server.initial_camera.look_at = tuple(middle)
+        self._server.initial_camera.position = tuple(middle + size * np.array([1.1, 1.2, 0.6]))
         tabs = gui.add_tab_group()
+        self._panels: dict[str, Any] = {}
         with tabs.add_tab('spectrum'):
-            self._spectrum = Spectrum(gui)
+            self._panels['spectrum'] = Spectrum(gui)
         with tabs.add_tab('A, B'):
-            self._matrices = HeatMap(gui, source.model)
+            self._panels['matrices'] = HeatMap(gui, model)
         with tabs.add_tab('modes'):
-            self._modes = ModePanel(gui, source.model, lambda: self._instant)
+            self._modes = ModePanel(gui, model, lambda: self._instant)
         with tabs.add_tab('node'):
-            self._health = HealthPanel(gui)
+            self._panels['health'] = HealthPanel(gui)
         with tabs.add_tab('scene'):
             friction = gui.add_slider(
                 'friction', min=0.05, max=1.5, step=0.05, initial_value=FRICTION
@@ -110,25 +115,11 @@ class Page:
             lambda event: self._wishes.append(partial(self._set_friction, event.target.value))
         )
         clear.on_click(lambda _: self._wishes.append(self._scene.clear_trail))
-        self._take(neutral)
-
-    def _aim(self, instant: Instant) -> None:
-        """Look at the robot from ahead, from its left and from above."""
-        places = Kinematics(self._source.model, instant.state).H[:, :3, 3]
-        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
-        size = max(float(np.linalg.norm(np.ptp(places, axis=0))), 0.5)
-        self._server.initial_camera.look_at = tuple(middle)
-        self._server.initial_camera.position = tuple(middle + size * np.array([1.1, 1.2, 0.6]))
+        self._take(first)
 
     def _set_friction(self, value: float) -> None:
         self._scene.friction = value
-        if self._instant is not None:
-            self._scene.show(self._instant)
-
-    @property
-    def url(self) -> str:
-        """Where a browser finds the page."""
-        return f'http://{self._server.get_host()}:{self._server.get_port()}'
+        self._scene.show(self._instant)
 
     def run(self, is_over: Callable[[], bool]) -> None:
         """Show what the source says until it is over."""
@@ -146,8 +137,11 @@ class Page:
     def step(self) -> None:
         """Draw one frame, and the panel that is due longest."""
         newest = self._source.newest()
-        if self._source.model is not self._model:
-            self._start_anew()
+        if self._source.model is not self._model:  # nothing of the one before stays
+            self._wishes.clear()
+            self._server.gui.reset()
+            self._server.scene.reset()
+            self._fill(self._drawn())
         with self._server.atomic():
             while self._wishes:
                 self._wishes.popleft()()
@@ -158,17 +152,10 @@ class Page:
                 self._scene.pose(posture)
         self._show_panels()
 
-    def _start_anew(self) -> None:
-        """Show another robot: nothing of the one before stays, a chosen mode neither."""
-        self._wishes.clear()
-        self._server.gui.reset()
-        self._server.scene.reset()
-        self._fill(self._drawn())
-
     def _take(self, newest: Instant) -> None:
         """Show an instant; A and B stay those that came last."""
         before = self._instant
-        if before is not None and not newest.A.size:
+        if not newest.A.size:
             newest = replace(newest, A=before.A, B=before.B, dt=before.dt)
         self._instant = newest
         self._scene.show(newest)
@@ -188,17 +175,12 @@ class Page:
             if name == 'health':
                 health = self._source.health()
                 if health is not None:
-                    self._health.show(health)
+                    self._panels[name].show(health)
                 break
-            if instant is not None and instant.A.size and self._is_new(name, instant):
-                (self._spectrum if name == 'spectrum' else self._matrices).show(instant)
+            if instant.A.size and self._shown.get(name) is not instant.A:
+                self._shown[name] = instant.A
+                self._panels[name].show(instant)
                 break
-
-    def _is_new(self, name: str, instant: Instant) -> bool:
-        """Return whether a panel has not shown these matrices yet."""
-        is_new = self._shown.get(name) is not instant.A
-        self._shown[name] = instant.A
-        return is_new
 
     def close(self) -> None:
         """End server and source."""
@@ -210,11 +192,3 @@ class Page:
 def _quiet() -> contextlib.AbstractContextManager[Any]:
     """Keep viser's own words off standard output."""
     return contextlib.redirect_stdout(io.StringIO())
-
-
-def _ground(source: Source, instant: Instant) -> float:
-    """Return the height of the supports, else that of the lowest body [m]."""
-    at = Kinematics(source.model, instant.state)
-    if instant.supports:
-        return float(min(one.world_points(at)[:, 2].min() for one in instant.supports))
-    return float(at.H[:, 2, 3].min())

@@ -21,8 +21,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.stream.outputs.forces import contact_forces
 from geolin_ros.typing import Array
-from geolin_tools.view.health import Health
-from geolin_tools.view.instant import Instant
+from geolin_tools.view.source import Instant, Source
 
 NEAR = 0.01
 """Feet higher than the lowest one by more than this stand on nothing [m]."""
@@ -31,7 +30,7 @@ WIDEST = np.pi
 BASE = ('base height [m]', 'base roll [rad]', 'base pitch [rad]', 'base yaw [rad]')
 
 
-class Standing:
+class Standing(Source):
     """Postures that the user chooses; the first support stays where it is on the ground.
 
     The efforts are those of the equilibrium on the supports that are on the ground; of a fixed
@@ -59,107 +58,74 @@ class Standing:
         self.model, self.description = model, description
         self._supports = tuple(supports)
         if supports:
-            start = standing_posture(model, supports, joints=joints, height=height)
+            self._start = standing_posture(model, supports, joints=joints, height=height)
+            self._anchor = self._first_support(self._start)
         else:
-            start = state_with(model, joints or {})
-        self._state = start
-        self._start = start.copy()
-        self._anchor = None
-        if supports:
-            self._anchor = Kinematics(model, start).pose(self._supports[0].at(model))
+            self._start = state_with(model, joints or {})
         self._linearizer = Linearizer(model)
         self._changed = Event()
         self._changed.set()
-        self._sliders: dict[str, Any] = {}
+        self._joints: list[Any] = []
         self._base: list[Any] = []
+
+    def _first_support(self, state: State) -> Array:
+        return Kinematics(self.model, state).pose(self._supports[0].at(self.model))
 
     def add_controls(self, gui: Any) -> None:
         """Add a slider for each joint, and for the base of a robot in the air."""
         model = self.model
+
+        def add(name: str, low: float, high: float, value: float) -> Any:
+            slider = gui.add_slider(name, min=low, max=high, step=0.001, initial_value=value)
+            slider.on_update(lambda _: self._changed.set())
+            return slider
+
         with gui.add_folder('joints', expand_by_default=False):
             if model.base == 'floating' and not self._supports:
-                for name in BASE:
-                    slider = gui.add_slider(
-                        name, min=-np.pi, max=np.pi, step=0.001, initial_value=0.0
-                    )
-                    slider.on_update(lambda _: self._changed.set())
-                    self._base.append(slider)
+                self._base = [add(name, -np.pi, np.pi, 0.0) for name in BASE]
             if model.positions.groups:
                 gui.add_markdown('joints with several axes have no sliders')
             else:
-                self._add_joints(gui)
+                start = self._start.s
+                low, high = np.clip((model.limits.lower, model.limits.upper), -WIDEST, WIDEST)
+                bounds = np.minimum(low, start), np.maximum(high, start), start
+                rows = zip(model.joint_names, *(row.tolist() for row in bounds), strict=True)
+                self._joints = [add(*row) for row in rows]
             reset = gui.add_button('back to the start')
         reset.on_click(lambda _: self._reset())
 
-    def _add_joints(self, gui: Any) -> None:
-        limits = self.model.limits
-        for c, name in enumerate(self.model.joint_names):
-            position = float(self._state.s[c])
-            low, high = (
-                float(np.clip(bound, -WIDEST, WIDEST))
-                for bound in (limits.lower[c], limits.upper[c])
-            )
-            slider = gui.add_slider(
-                name,
-                min=min(low, position),
-                max=max(high, position),
-                step=0.001,
-                initial_value=position,
-            )
-            slider.on_update(lambda _: self._changed.set())
-            self._sliders[name] = slider
-
     def _reset(self) -> None:
-        for slider, position in zip(self._sliders.values(), self._start.s, strict=True):
+        for slider, position in zip(self._joints, self._start.s, strict=False):
             slider.value = float(position)
         for slider in self._base:
             slider.value = 0.0
 
-    def _posture(self) -> State:
-        """Return the state that the sliders say."""
-        state = self._start.copy()
-        if self._sliders:
-            state.s[:] = [slider.value for slider in self._sliders.values()]
-        if self._base:
-            height, *angles = (slider.value for slider in self._base)
-            state.H[:3, :3] = se3.rotation_from_rpy(angles)
-            state.H[2, 3] = self._start.H[2, 3] + height
-        if self._anchor is not None:
-            foot = Kinematics(self.model, state).pose(self._supports[0].at(self.model))
-            state.H[:] = self._anchor @ se3.inverse(foot) @ state.H
-        return state
-
     def newest(self) -> Instant | None:
-        """Return the posture if a slider moved."""
+        """Return the posture that the sliders say if one of them moved."""
         if not self._changed.is_set():
             return None
         self._changed.clear()
-        self._state = state = self._posture()
+        state = self._start.copy()
+        if self._joints:
+            state.s[:] = [slider.value for slider in self._joints]
+        if self._base:
+            height, *angles = (slider.value for slider in self._base)
+            state.H[:3, :3] = se3.rotation_from_rpy(angles)
+            state.H[2, 3] += height
+        if self._supports:
+            state.H[:] = self._anchor @ se3.inverse(self._first_support(state)) @ state.H
         return self.about(state)
 
     def about(self, state: State) -> Instant:
         """Return the instant of a state at rest."""
         at = Kinematics(self.model, state)
-        supports = self._on_the_ground(at)
+        heights = np.array([one.world_points(at)[:, 2].min() for one in self._supports])
+        near = heights - heights.min(initial=np.inf) <= NEAR
+        supports = tuple(one for one, is_near in zip(self._supports, near, strict=True) if is_near)
         tau, remark = self._efforts(state, supports)
-        self._linearizer.contacts = tuple(one.grounded(at).contact for one in supports)
-        L = self._linearizer(state, tau)
-        return Instant(
-            0.0,
-            state,
-            L.A.copy(),
-            L.B.copy(),
-            forces=contact_forces(at, L.contacts, L.wrenches),
-            supports=supports,
-            remark=remark,
-        )
-
-    def _on_the_ground(self, at: Kinematics) -> tuple[Support, ...]:
-        heights = [float(one.world_points(at)[:, 2].min()) for one in self._supports]
-        lowest = min(heights, default=0.0)
-        return tuple(
-            one for one, z in zip(self._supports, heights, strict=True) if z - lowest <= NEAR
-        )
+        L = self._linearizer(state, tau, contacts=[one.grounded(at).contact for one in supports])
+        forces = contact_forces(at, L.contacts, L.wrenches)
+        return Instant(0.0, state, L.A, L.B, forces=forces, supports=supports, remark=remark)
 
     def _efforts(self, state: State, supports: Sequence[Support]) -> tuple[Array, str]:
         """Return joint efforts, and which they are."""
@@ -171,10 +137,3 @@ class Standing:
         if self.model.base == 'fixed':
             return bias_force(self.model, state), 'efforts that hold the robot still'
         return np.zeros(self.model.n), 'in free fall, without efforts'
-
-    def health(self) -> Health | None:
-        """Return nothing: nobody publishes."""
-        return None
-
-    def close(self) -> None:
-        """Nothing was opened."""

@@ -8,6 +8,7 @@ them from the subscriptions, as rclpy.wait_for_message does: an executor would w
 """
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,8 +32,6 @@ STEP = 0.01
 """From one look to the next while it waits [s]."""
 NICE = 5
 """Added to the niceness of a process that watches: the node comes first."""
-PUSH = 'push'
-"""Topic on which `geolin_demos.balance` takes pushes."""
 
 
 class Watcher:
@@ -56,7 +55,7 @@ class Watcher:
 
     def __init__(self, node: str, remaps: Sequence[str] = ()) -> None:
         self.newest: dict[str, Any] = {}
-        self.counts: dict[str, int] = {}
+        self.counts: Counter[str] = Counter()
         arguments = [text for remap in remaps for text in ('-r', remap)]
         init(['--ros-args', *arguments] if arguments else [])
         self._node: Node = rclpy.create_node(
@@ -71,27 +70,28 @@ class Watcher:
             ('odom', Odometry, 'odom', LATEST),
             ('plan', WalkingPlan, 'walking_node/plan', LATEST),
         )
+        # messages are taken: no executor calls back
         self._subscriptions = {
-            name: self._node.create_subscription(kind, topic, _nothing, profile)
+            name: self._node.create_subscription(kind, topic, lambda message: None, profile)
             for name, kind, topic, profile in topics
         }
         self._full_name, self._due = node, dict.fromkeys(self._subscriptions, 0.0)
-        self._push = self._node.create_publisher(WrenchStamped, PUSH, 10)
+        self._push = self._node.create_publisher(WrenchStamped, 'push', 10)
 
     def poll(self) -> bool:
         """Take what has come of each topic that is due; return whether anything has."""
-        now, has_come = time.monotonic(), False
+        now, before = time.monotonic(), self.counts.total()
         for name, subscription in self._subscriptions.items():
             if now < self._due[name]:
                 continue
             while (message := _take(subscription)) is not None:
                 if name == 'diagnostics' and not self._is_of_node(message):
                     continue
-                self.newest[name], has_come = message, True
-                self.counts[name] = self.counts.get(name, 0) + 1
+                self.newest[name] = message
+                self.counts[name] += 1
                 self._due[name] = now + PERIODS.get(name, 0.0)
                 break
-        return has_come
+        return self.counts.total() > before
 
     def _is_of_node(self, message: DiagnosticArray) -> bool:
         return any(f'/{status.name.lstrip("/")}' == self._full_name for status in message.status)
@@ -127,7 +127,3 @@ def _take(subscription: Any) -> Any:
     with subscription.handle:  # it stays until the message is taken
         taken = subscription.handle.take_message(subscription.msg_type, False)
     return None if taken is None else taken[0]
-
-
-def _nothing(message: Any) -> None:
-    """Do nothing: messages are taken, no executor calls back."""
