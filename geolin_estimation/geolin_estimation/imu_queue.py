@@ -11,7 +11,7 @@ from typing import Any
 
 from sensor_msgs.msg import Imu
 
-from geolin_ros.stream.inputs.message_layout import LITTLE_ENDIAN
+from geolin_ros.stream.inputs.serialized import LITTLE_ENDIAN
 from geolin_ros.stream.inputs.stamps import CLOCK_RESET
 
 NUMBERS = 37 * 8

@@ -11,8 +11,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from geolin_ros.ros.message_types import field_types, input_reader, type_of
-from geolin_ros.stream.inputs.message_layout import Layout
-from geolin_ros.stream.inputs.serialized import VIEWS
+from geolin_ros.stream.inputs.serialized import VIEWS, Layout
 
 MESSAGES = 500
 SPECIAL = (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)

@@ -7,126 +7,101 @@ linearize a quadruped. Here strings are those of the message before while their 
 arrays share memory with the bytes.
 """
 
+import re
 import struct
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from geolin_ros.stream.inputs.message_layout import LITTLE_ENDIAN, FieldTypes, Layout
 from geolin_ros.typing import Array
 
+LITTLE_ENDIAN = b'\x00\x01\x00\x00'
+"""First bytes of plain CDR [OMG DDSI-RTPS, 10.5]; alignment counts from their end."""
+_SIZES = {'int32': 4, 'uint32': 4, 'double': 8}
+"""Bytes of numbers, as rosidl names them."""
+_KIND = re.compile(r'(?:sequence<)?([\w/]+)(>|\[\d+\])?')
+FieldTypes = Callable[[Any], Mapping[str, str]]
+"""Returns the type of each field of a message, as rosidl names it: ``'sequence<double>'``."""
 
-class Stamp(NamedTuple):
-    """As builtin_interfaces/Time."""
-
-    sec: int
-    nanosec: int
-
-
-class HeaderView(NamedTuple):
-    """As std_msgs/Header."""
-
-    stamp: Stamp
-    frame_id: str
-
-
-class Vector(NamedTuple):
-    """As geometry_msgs/Vector3 and Point."""
-
-    x: float
-    y: float
-    z: float
-
-
-class Rotation(NamedTuple):
-    """As geometry_msgs/Quaternion."""
-
-    x: float
-    y: float
-    z: float
-    w: float
+# The fields that the stream reads of builtin_interfaces/Time, std_msgs/Header, geometry_msgs,
+# sensor_msgs and nav_msgs; those of covariances and joints are arrays.
+Stamp = namedtuple('Stamp', 'sec nanosec')
+Header = namedtuple('Header', 'stamp frame_id')
+Vector = namedtuple('Vector', 'x y z')
+Quaternion = namedtuple('Quaternion', 'x y z w')
+Pose = namedtuple('Pose', 'position orientation')
+PoseWithCovariance = namedtuple('PoseWithCovariance', 'pose covariance')
+Twist = namedtuple('Twist', 'linear angular')
+TwistWithCovariance = namedtuple('TwistWithCovariance', 'twist covariance')
+JointState = namedtuple('JointState', 'header name position velocity effort')
+Odometry = namedtuple('Odometry', 'header child_frame_id pose twist')
+Imu = namedtuple(
+    'Imu',
+    'header orientation orientation_covariance angular_velocity angular_velocity_covariance '
+    'linear_acceleration linear_acceleration_covariance',
+)
 
 
-class PoseView(NamedTuple):
-    """As geometry_msgs/Pose."""
+class Layout:
+    """Where the numbers of a message lie in its bytes: of all with the same texts and lengths.
 
-    position: Vector
-    orientation: Rotation
+    Raises `TypeError` if the message has a field of another type than numbers, strings, messages
+    of them, and arrays of numbers and of strings.
 
+    Attributes
+    ----------
+    at
+        Offset of each number, or of the first one of an array, by its field through nested
+        messages: ``'pose.pose.position.x'``.
+    size
+        Bytes of the whole.
+    """
 
-class UncertainPose(NamedTuple):
-    """As geometry_msgs/PoseWithCovariance."""
+    def __init__(self, message: Any, field_types: FieldTypes) -> None:
+        self._field_types = field_types
+        self.at: dict[str, int] = {}
+        self._mask = bytearray(b'\xff' * len(LITTLE_ENDIAN))  # zero where bytes may differ
+        self._place_fields('', message)
+        self.size = len(self._mask)
+        self._end = len(self._mask.rstrip(b'\0'))
+        self._bits = int.from_bytes(self._mask, 'little')
 
-    pose: PoseView
-    covariance: Array
+    def fixed(self, data: bytes) -> int:
+        """Return texts and lengths as one number; what is neither they nor numbers is zero."""
+        return int.from_bytes(data[: self._end], 'little') & self._bits
 
+    def _place_fields(self, path: str, message: Any) -> None:
+        for name, kind in self._field_types(message).items():
+            self._place(path + name, kind, getattr(message, name))
 
-class TwistView(NamedTuple):
-    """As geometry_msgs/Twist."""
+    def _place(self, name: str, kind: str, value: Any) -> None:
+        match = _KIND.fullmatch(kind)
+        element, is_array = match.groups() if match else ('', None)
+        if is_array == '>':
+            self._fix()
+        if element in _SIZES:
+            count = len(value) if is_array else 1
+            if count:  # nothing is no more aligned than it is long
+                self._align(_SIZES[element])
+            self.at[name] = len(self._mask)
+            self._mask += bytes(_SIZES[element] * count)
+        elif element == 'string':
+            for text in value if is_array else (value,):
+                self._fix(len(text.encode()) + 1)
+        elif '/' in element and not is_array:
+            self._place_fields(name + '.', value)
+        else:
+            raise TypeError(f'{name} is a {kind}, expected numbers, strings or messages of them')
 
-    linear: Vector
-    angular: Vector
+    def _fix(self, text: int = 0) -> None:
+        """Place a length, and a text of so many bytes behind it."""
+        self._align(4)
+        self._mask += b'\xff' * (4 + text)
 
-
-class UncertainTwist(NamedTuple):
-    """As geometry_msgs/TwistWithCovariance."""
-
-    twist: TwistView
-    covariance: Array
-
-
-class JointStateView(NamedTuple):
-    """As sensor_msgs/JointState."""
-
-    header: HeaderView
-    name: list[str]
-    position: Array
-    velocity: Array
-    effort: Array
-
-
-class OdometryView(NamedTuple):
-    """As nav_msgs/Odometry."""
-
-    header: HeaderView
-    child_frame_id: str
-    pose: UncertainPose
-    twist: UncertainTwist
-
-
-class ImuView(NamedTuple):
-    """As sensor_msgs/Imu."""
-
-    header: HeaderView
-    orientation: Rotation
-    orientation_covariance: Array
-    angular_velocity: Vector
-    angular_velocity_covariance: Array
-    linear_acceleration: Vector
-    linear_acceleration_covariance: Array
-
-
-class Head:
-    """What a message and those after it have in common: all but numbers, and where they are."""
-
-    def __init__(self, data: bytes, message: Any, field_types: FieldTypes) -> None:
-        layout = Layout(message, field_types)
-        self.message, self.size = message, len(data)
-        self.is_known = data[:4] == LITTLE_ENDIAN and layout.size == len(data)
-        self.at = layout.at
-        self._end, bits = layout.fixed[-1].stop, bytearray(layout.size)
-        for part in layout.fixed:
-            bits[part] = b'\xff' * (part.stop - part.start)
-        self._mask = int.from_bytes(bits, 'little')
-        self._same = self._fixed(data)
-
-    def fits(self, data: bytes) -> bool:
-        """Whether nothing but numbers differs."""
-        return len(data) == self.size and self._fixed(data) == self._same
-
-    def _fixed(self, data: bytes) -> int:
-        return int.from_bytes(data[: self._end], 'little') & self._mask
+    def _align(self, size: int) -> None:
+        self._mask += bytes(-(len(self._mask) - len(LITTLE_ENDIAN)) % size)
 
 
 _time = struct.Struct('<iI').unpack_from
@@ -136,18 +111,17 @@ _vector = struct.Struct('<3d').unpack_from
 _rotation = struct.Struct('<4d').unpack_from
 
 
-def _header(head: Head, data: bytes) -> HeaderView:
-    return HeaderView(Stamp(*_time(data, 4)), head.message.header.frame_id)
+def _header(message: Any, data: bytes) -> Header:
+    return Header(Stamp(*_time(data, 4)), message.header.frame_id)
 
 
 def _doubles(data: bytes, at: int, count: int) -> Array:
     return np.frombuffer(data, np.float64, count, at)
 
 
-def _joint_state(head: Head, data: bytes) -> JointStateView:
-    at, message = head.at, head.message
-    return JointStateView(
-        _header(head, data),
+def _joint_state(at: dict[str, int], message: Any, data: bytes) -> JointState:
+    return JointState(
+        _header(message, data),
         message.name,
         _doubles(data, at['position'], len(message.position)),
         _doubles(data, at['velocity'], len(message.velocity)),
@@ -155,22 +129,22 @@ def _joint_state(head: Head, data: bytes) -> JointStateView:
     )
 
 
-def _odometry(head: Head, data: bytes) -> OdometryView:
-    at = head.at['pose.pose.position.x']
+def _odometry(offsets: dict[str, int], message: Any, data: bytes) -> Odometry:
+    at = offsets['pose.pose.position.x']
     p, v = _pose(data, at), _twist(data, at + 344)
-    return OdometryView(
-        _header(head, data),
-        head.message.child_frame_id,
-        UncertainPose(PoseView(Vector(*p[:3]), Rotation(*p[3:])), _doubles(data, at + 56, 36)),
-        UncertainTwist(TwistView(Vector(*v[:3]), Vector(*v[3:])), _doubles(data, at + 392, 36)),
+    return Odometry(
+        _header(message, data),
+        message.child_frame_id,
+        PoseWithCovariance(Pose(Vector(*p[:3]), Quaternion(*p[3:])), _doubles(data, at + 56, 36)),
+        TwistWithCovariance(Twist(Vector(*v[:3]), Vector(*v[3:])), _doubles(data, at + 392, 36)),
     )
 
 
-def _imu(head: Head, data: bytes) -> ImuView:
-    at = head.at['orientation.x']
-    return ImuView(
-        _header(head, data),
-        Rotation(*_rotation(data, at)),
+def _imu(offsets: dict[str, int], message: Any, data: bytes) -> Imu:
+    at = offsets['orientation.x']
+    return Imu(
+        _header(message, data),
+        Quaternion(*_rotation(data, at)),
         _doubles(data, at + 32, 9),
         Vector(*_vector(data, at + 104)),
         _doubles(data, at + 128, 9),
@@ -179,12 +153,12 @@ def _imu(head: Head, data: bytes) -> ImuView:
     )
 
 
-VIEWS: dict[str, Callable[[Head, bytes], Any]] = {
+VIEWS: dict[str, Callable[[dict[str, int], Any, bytes], Any]] = {
     'sensor_msgs/msg/JointState': _joint_state,
     'nav_msgs/msg/Odometry': _odometry,
     'sensor_msgs/msg/Imu': _imu,
 }
-"""How to read the bytes of a type."""
+"""How to read the bytes of a type, with the offsets of its `Layout`."""
 
 
 class InputReader:
@@ -202,14 +176,18 @@ class InputReader:
 
     def __init__(self, kind: str, decode: Callable[[bytes], Any], field_types: FieldTypes) -> None:
         self._view, self._decode, self._field_types = VIEWS[kind], decode, field_types
-        self._head: Head | None = None
+        self._layout: Layout | None = None
+        self._message: Any = None
+        self._fixed = 0
 
     def read(self, data: bytes) -> Any:
         """Return a message, or what has the same attributes; nobody may write to it."""
-        head = self._head
-        if head is not None and head.fits(data):
-            return self._view(head, data)
+        layout = self._layout
+        if layout and len(data) == layout.size and layout.fixed(data) == self._fixed:
+            return self._view(layout.at, self._message, data)
         message = self._decode(data)
-        head = Head(data, message, self._field_types)
-        self._head = head if head.is_known else None
+        layout = Layout(message, self._field_types)
+        is_known = data[:4] == LITTLE_ENDIAN and len(data) == layout.size
+        self._layout, self._message = layout if is_known else None, message
+        self._fixed = layout.fixed(data)
         return message
