@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an answer says of the contacts it obeys."""
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from geolin_ros.linearization.contacts import Redundancy
-from geolin_ros.linearization.contacts.description import Closure
+from geolin_ros.linearization.contacts.description import SIZES, Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.linearization.result import Linearization
@@ -35,15 +38,26 @@ class ContactAnswer(NamedTuple):
     """(2 m, k) P, None if it was not asked for."""
 
 
+def each_wrench(contacts: Iterable[Closure], wrenches: Array) -> Iterator[tuple[Closure, Array]]:
+    """Yield each contact and its wrench (6,) of the stacked ones; zero where it has no rows."""
+    row = 0
+    for contact in contacts:
+        wrench = np.zeros(6)
+        if contact.active:
+            size = SIZES[contact.kind]
+            wrench[:size] = wrenches[row : row + size]
+            row += size
+        yield contact, wrench
+
+
 class ContactReporter:
     """Makes the contact part of one answer after another; bases are continuous."""
 
     def __init__(self, linearizer: Linearizer, source: str, admissible_basis: bool) -> None:
         self._linearizer = linearizer
         self._source, self._asked = source, admissible_basis
-        self._previous: Bases | None
-        self._shown: Array | None
-        self.forget()
+        self._previous: Bases | None = None
+        self._shown: Array | None = None
 
     def forget(self) -> None:
         """Begin with the next basis as if it were the first."""

@@ -21,17 +21,19 @@ def allocate(owner: Any, field: str, size: int) -> Array:
 class MatrixWriter:
     """Fills one geolin_msgs/Matrix, whose memory is kept as long as the size stays."""
 
-    def __init__(self, message: Any) -> None:
+    def __init__(self, message: Any, rows: int = 0, cols: int = 0) -> None:
         self._message = message
-        self._view: Array = np.zeros((0, 0))
+        self._allocate(rows, cols)
 
     def write(self, values: Array) -> None:
         """Fill the message."""
         if values.shape != self._view.shape:
-            message = self._message
-            message.rows, message.cols = values.shape
-            self._view = allocate(message, 'data', values.size).reshape(values.shape)
+            self._allocate(*values.shape)
         self._view[:] = values
+
+    def _allocate(self, rows: int, cols: int) -> None:
+        self._message.rows, self._message.cols = rows, cols
+        self._view = allocate(self._message, 'data', rows * cols).reshape(rows, cols)
 
 
 def write_matrix(message: Any, values: Array | None) -> None:

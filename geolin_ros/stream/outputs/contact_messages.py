@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contacts into geolin_msgs/ContactDynamics; sizes follow the contacts in force."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from geolin_ros.errors import InputError
-from geolin_ros.linearization.contacts.description import SIZES, Closure
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.contact_answer import ContactAnswer
+from geolin_ros.stream.contact_answer import ContactAnswer, each_wrench
 from geolin_ros.stream.geometry import write_wrench
 from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.message_memory import MatrixWriter, allocate, read_matrix
@@ -45,9 +45,12 @@ class ContactWriter:
         message = self.message
         message.source = SOURCES[answer.source]
         if answer.contacts is not self._written:
-            message.contacts = [self._contact(contact) for contact in answer.contacts]
+            message.contacts = [self._make_contact() for _ in answer.contacts]
+            for state, contact in zip(message.contacts, answer.contacts, strict=True):
+                write_contact(state, contact, self._model)
             self._written = answer.contacts
-        for state, wrench in zip(message.contacts, _wrenches(answer), strict=True):
+        wrenches = each_wrench(answer.contacts, answer.wrenches)
+        for state, (_, wrench) in zip(message.contacts, wrenches, strict=True):
             write_wrench(state.wrench, wrench)
         message.rank = answer.redundancy.rank
         message.smallest_kept = answer.redundancy.smallest_kept
@@ -60,11 +63,6 @@ class ContactWriter:
         if answer.basis is not None:
             self._basis.write(answer.basis)
 
-    def _contact(self, contact: Closure) -> Any:
-        state = self._make_contact()
-        write_contact(state, contact, self._model)
-        return state
-
 
 @dataclass(frozen=True, eq=False)
 class ReceivedContacts:
@@ -73,7 +71,7 @@ class ReceivedContacts:
     Attributes
     ----------
     source
-        Where they come from: ``'parameter'``, ``'topic'``, ``'forces'`` or ``'given'``.
+        Where they come from, one of `SOURCES`.
     active
         Names of those in force, in the order of their rows: the frame, or frame=partner.
     wrenches : (rows,)
@@ -98,10 +96,7 @@ class ReceivedContacts:
 def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
     """Return what a geolin_msgs/ContactDynamics says, None if no contacts are looked at.
 
-    Raises
-    ------
-    InputError
-        If the source is unknown, or a matrix has not as many entries as it says.
+    Raises `InputError` if the source is unknown, or a matrix has not as many entries as it says.
     """
     if not message.source and not message.contacts:
         return None
@@ -125,15 +120,3 @@ def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
         message.rank,
         read_matrix(message.admissible_basis),
     )
-
-
-def _wrenches(answer: ContactAnswer) -> Iterator[Array]:
-    """Yield [force; torque] of each contact, zero where it has no rows."""
-    row = 0
-    for contact in answer.contacts:
-        wrench = np.zeros(6)
-        if contact.active:
-            size = SIZES[contact.kind]
-            wrench[:size] = answer.wrenches[row : row + size]
-            row += size
-        yield wrench

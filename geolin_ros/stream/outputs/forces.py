@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.linearization.contacts.description import SIZES, Closure, Contact, resolve
+from geolin_ros.linearization.contacts.description import Closure, Contact, resolve
 from geolin_ros.model.wrenches import Wrench
+from geolin_ros.stream.contact_answer import each_wrench
 from geolin_ros.typing import Array
 
 
@@ -30,15 +31,11 @@ def contact_forces(
 
     Closed loops are between links of the robot: they are passed over.
     """
-    found, row = [], 0
-    for contact in contacts:
-        if not contact.active:
-            continue
-        force = wrenches[row : row + 3]
-        row += SIZES[contact.kind]
-        if isinstance(contact, Contact):
+    found = []
+    for contact, wrench in each_wrench(contacts, wrenches):
+        if contact.active and isinstance(contact, Contact):
             H = at.pose(resolve(at.model, contact)[0])
-            found.append(Force(H[:3, 3].copy(), H[:3, :3] @ force, True))
+            found.append(Force(H[:3, 3].copy(), H[:3, :3] @ wrench[:3], True))
     return tuple(found)
 
 

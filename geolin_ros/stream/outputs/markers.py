@@ -9,8 +9,9 @@ import numpy as np
 
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.labels import entry_words, state_labels
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.analysis import Snapshot, leading_modes
+from geolin_ros.stream.analysis import Complex, Snapshot, leading_modes
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer
@@ -36,44 +37,6 @@ class ShownMode(NamedTuple):
     arrows: Array
 
 
-def shown_modes(
-    model: TreeModel, settings: StreamSettings, snapshot: Snapshot
-) -> tuple[ShownMode, ...]:
-    """Return the most unstable modes of a linearization, then the slowest others.
-
-    An arrow is how the origin of a body moves with the mode, by differences; all arrows of a mode
-    have one scale. Words: what moves most, frequency and time constant.
-    """
-    dt = settings.dt if settings.form == 'discrete' else 0.0
-    labels = [label.name for label in state_labels(model)][: model.m]
-    found = []
-    for value, vector in leading_modes(snapshot.A, dt)[:MOST_MODES]:
-        shape = vector[: model.m]
-        largest = shape[np.argmax(np.abs(shape))]
-        if largest == 0.0:
-            continue
-        most = entry_words(labels[int(np.argmax(np.abs(shape)))])
-        arrows = _arrows(model, snapshot, shape / largest)
-        found.append(ShownMode(_words(value, most), arrows))
-    return tuple(found)
-
-
-def _words(value: complex, most: str) -> str:
-    trend = 'grows' if value.real > 0.0 else 'decays'
-    lasting = f'{1.0 / abs(value.real):.3g} s' if value.real else 'for ever'
-    return f'{most}: {abs(value.imag) / (2.0 * np.pi):.3g} Hz, {trend}, {lasting}'
-
-
-def _arrows(model: TreeModel, snapshot: Snapshot, shape: Array) -> Array:
-    state, z = snapshot.state.at_rest(), np.zeros(2 * model.m)
-    z[: model.m] = STEP * shape.real
-    here, there = (Kinematics(model, at).H[:, :3, 3].copy() for at in (state, state.retract(z)))
-    moved = (there - here) / STEP
-    longest = float(np.linalg.norm(moved, axis=1).max())
-    scale = REACH / longest if longest > 0.0 else 0.0
-    return np.stack((here, here + scale * moved), axis=1)
-
-
 class MarkerWriter:
     """Makes marker arrays; the modes in them are those that were found last.
 
@@ -83,11 +46,6 @@ class MarkerWriter:
         Make an empty visualization_msgs/MarkerArray, Marker and geometry_msgs/Point.
     period
         Least time between two arrays [s].
-
-    Attributes
-    ----------
-    modes
-        What `shown_modes` returned last.
     """
 
     def __init__(
@@ -102,11 +60,39 @@ class MarkerWriter:
         self._model, self._period = model, round(0.999e9 * period)
         self._weight = model.total_mass * (float(np.linalg.norm(model.gravity)) or 9.81)
         self._last: int | None = None
-        self.modes: Sequence[ShownMode] = ()
+        self._modes: Sequence[ShownMode] = ()
 
     def show_modes(self, settings: StreamSettings, snapshot: Snapshot) -> None:
-        """Find the modes of a linearization for the next arrays; takes a while."""
-        self.modes = shown_modes(self._model, settings, snapshot)
+        """Find the most unstable modes of a linearization, then the slowest others; takes a while.
+
+        An arrow is how the origin of a body moves with the mode, by differences; all arrows of a
+        mode have one scale. Words: what moves most, frequency and time constant.
+        """
+        dt, m = settings.dt if settings.form == 'discrete' else 0.0, self._model.m
+        labels = state_labels(self._model)
+        found = []
+        for value, vector in leading_modes(snapshot.A, dt)[:MOST_MODES]:
+            shape = vector[:m]
+            most = int(np.argmax(np.abs(shape)))
+            if shape[most] == 0.0:
+                continue
+            trend = 'grows' if value.real > 0.0 else 'decays'
+            lasting = f'{1.0 / abs(value.real):.3g} s' if value.real else 'for ever'
+            frequency = abs(value.imag) / (2.0 * np.pi)
+            text = f'{entry_words(labels[most].name)}: {frequency:.3g} Hz, {trend}, {lasting}'
+            found.append(ShownMode(text, self._arrows(snapshot.state, shape / shape[most])))
+        self._modes = found
+
+    def _arrows(self, state: State, shape: Complex) -> Array:
+        state, z = state.at_rest(), np.zeros(2 * self._model.m)
+        z[: self._model.m] = STEP * shape.real
+        here, there = (
+            Kinematics(self._model, at).H[:, :3, 3].copy() for at in (state, state.retract(z))
+        )
+        moved = (there - here) / STEP
+        longest = float(np.linalg.norm(moved, axis=1).max())
+        scale = REACH / longest if longest > 0.0 else 0.0
+        return np.stack((here, here + scale * moved), axis=1)
 
     def is_due(self, answer: Answer) -> bool:
         """Return whether it is time for another array; a clock that was set back starts anew."""
@@ -128,17 +114,15 @@ class MarkerWriter:
         for number, one in enumerate(forces):
             colour = GREEN if one.is_contact else VIOLET
             end = one.point + one.force * (FORCE_LENGTH / self._weight)
-            markers.append(self._arrow(answer, 'contact_forces', number, (one.point, end), colour))
-        for rank, mode in enumerate(self.modes):
+            ends = np.stack((one.point, end))
+            markers.append(self._arrow(answer, 'contact_forces', number, ends, colour))
+        for rank, mode in enumerate(self._modes):
             name, colour = f'mode_{rank + 1}', COLOURS[rank % len(COLOURS)]
             for number, ends in enumerate(mode.arrows):
                 markers.append(self._arrow(answer, name, number, ends, colour))
             text = self._marker(answer, name, len(mode.arrows), _TEXT, colour)
             text.text, text.scale.z = mode.text, 0.06
-            place = text.pose.position
-            place.x, place.y, place.z = (
-                answer.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank)
-            ).tolist()
+            _write_point(text.pose.position, answer.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank))
             markers.append(text)
         array.markers = markers
         return array
@@ -156,17 +140,15 @@ class MarkerWriter:
         return marker
 
     def _arrow(
-        self,
-        answer: Answer,
-        name: str,
-        number: int,
-        ends: Sequence[Array],
-        colour: Sequence[float],
+        self, answer: Answer, name: str, number: int, ends: Array, colour: Sequence[float]
     ) -> Any:
         marker = self._marker(answer, name, number, _ARROW, colour)
         marker.scale.x, marker.scale.y, marker.scale.z = 0.012, 0.03, 0.0
-        points = [self._make[2](), self._make[2]()]
-        for point, place in zip(points, ends, strict=True):
-            point.x, point.y, point.z = np.asarray(place).tolist()
-        marker.points = points
+        marker.points = [self._make[2](), self._make[2]()]
+        for point, place in zip(marker.points, ends, strict=True):
+            _write_point(point, place)
         return marker
+
+
+def _write_point(message: Any, place: Array) -> None:
+    message.x, message.y, message.z = place.tolist()

@@ -7,13 +7,13 @@ through views of the message's own memory, which is a hundred times faster than 
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, WrenchKind
+from geolin_ros.model.wrenches import WrenchKind
 from geolin_ros.stream.analysis import Analysis
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
@@ -32,31 +32,14 @@ CODES = {
     'representation': {'body': 1, 'inertial': 2, 'mixed': 3},
 }
 WRENCH_KINDS: dict[WrenchKind, int] = {'body': 1, 'world': 2, 'world_oriented': 3}
-_EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3, 'inverse_dynamics': 4}
-_EFFORT_GIVEN = 5
+METHOD_NONE = 1
+_EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3, 'inverse_dynamics': 4, 'given': 5}
 _NU_DOT_SOURCES = {'predicted': 1, 'measured': 2, 'zero': 3}
-_METHOD_NONE = 1
 
 
 def _write_header(header: Any, answer: Answer) -> None:
     write_stamp(header.stamp, answer.stamp)
     header.frame_id = answer.world_frame
-
-
-def _write_external_wrench(message: Any, wrench: Wrench) -> None:
-    message.link, message.kind = wrench.link, WRENCH_KINDS[wrench.kind]
-    write_wrench(message.wrench, np.concatenate((wrench.force, wrench.moment)))
-    message.point.x, message.point.y, message.point.z = np.asarray(wrench.point).tolist()
-
-
-def _write_verdict(message: Any, verdict: Verdict) -> None:
-    """Fill a geolin_msgs/Trust, but for its findings."""
-    found = verdict.certificate
-    message.checked, message.failed = True, found.failed
-    write_stamp(message.stamp, verdict.stamp)
-    message.deviation, message.limit = found.deviation, found.limit
-    message.mass_matrix_condition = found.condition
-    message.checks, message.failures = verdict.checks, verdict.failures
 
 
 class StateWriter:
@@ -89,15 +72,12 @@ def empty_linearization(make: Callable[[str], Any], model: TreeModel, wrenches: 
     """
     message = make('LinearizedDynamics')
     message.external_wrenches = [make('ExternalWrench') for _ in range(wrenches)]
-    message.dependent_joints = [_filled(make('DependentJoint'), j) for j in model.dependent_joints]
-    message.locked_joints = [_filled(make('LockedJoint'), joint) for joint in model.locked_joints]
-    return message
-
-
-def _filled(message: Any, values: NamedTuple) -> Any:
-    """Return a message with the fields of a tuple of the same names."""
-    for field, value in values._asdict().items():
-        setattr(message, field, value)
+    for name, kind in (('dependent_joints', 'DependentJoint'), ('locked_joints', 'LockedJoint')):
+        for joint in getattr(model, name):
+            entry = make(kind)
+            for field, value in joint._asdict().items():
+                setattr(entry, field, value)
+            getattr(message, name).append(entry)
     return message
 
 
@@ -138,26 +118,22 @@ class LinearizationWriter:
         message.actuated_joints = list(model.actuated_joints)
         gravity = message.gravity
         gravity.x, gravity.y, gravity.z = model.gravity.tolist()
-        message.effort_source = (
-            _EFFORT_GIVEN if effort_given else _EFFORT_SOURCES[settings.torque_source]
-        )
+        source = 'given' if effort_given else settings.torque_source
+        message.effort_source = _EFFORT_SOURCES[source]
         message.nu_dot_source = _NU_DOT_SOURCES[settings.nu_dot]
-        message.reference = CODES['reference'][settings.reference]
-        message.form = CODES['form'][settings.form]
+        for name, codes in CODES.items():
+            setattr(message, name, codes[getattr(settings, name)])
         discrete = settings.form == 'discrete'
-        message.method = CODES['method'][settings.method] if discrete else _METHOD_NONE
         message.dt = settings.dt if discrete else 0.0
-        message.representation = CODES['representation'][settings.representation]
+        if not discrete:
+            message.method = METHOD_NONE
         self._state = StateWriter(message.state, n)
         self._next_state = StateWriter(message.next_state, n) if discrete else None
         self._efforts = allocate(message, 'joint_efforts', n)
         self._nu_dot = allocate(message, 'nu_dot', m)
         self._drift = allocate(message, 'drift', 2 * m)
-        n_u = len(model.actuated_joints)
-        for matrix, cols in ((message.a, 2 * m), (message.b, n_u)):
-            matrix.rows, matrix.cols = 2 * m, cols
-        self._A = allocate(message.a, 'data', 4 * m * m).reshape(2 * m, 2 * m)
-        self._B = allocate(message.b, 'data', 2 * m * n_u).reshape(2 * m, n_u)
+        self._A = MatrixWriter(message.a, 2 * m, 2 * m)
+        self._B = MatrixWriter(message.b, 2 * m, len(model.actuated_joints))
         self._M = MatrixWriter(message.mass_matrix)
 
     def write(self, answer: Answer) -> Any:
@@ -172,17 +148,24 @@ class LinearizationWriter:
         self._nu_dot[:] = answer.nu_dot
         write_wrench(message.base_wrench_residual, answer.base_wrench)
         for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
-            _write_external_wrench(written, wrench)
+            written.link, written.kind = wrench.link, WRENCH_KINDS[wrench.kind]
+            write_wrench(written.wrench, np.concatenate((wrench.force, wrench.moment)))
+            written.point.x, written.point.y, written.point.z = np.asarray(wrench.point).tolist()
         warnings = () if answer.verdict is None else answer.verdict.warnings
-        message.trust.findings = [*answer.findings, *warnings]
-        if answer.verdict is not self._verdict and answer.verdict is not None:
-            _write_verdict(message.trust, answer.verdict)
-            self._verdict = answer.verdict
+        trust, verdict = message.trust, answer.verdict
+        trust.findings = [*answer.findings, *warnings]
+        if verdict is not self._verdict and verdict is not None:
+            self._verdict, found = verdict, verdict.certificate
+            write_stamp(trust.stamp, verdict.stamp)
+            trust.checked, trust.failed = True, found.failed
+            trust.deviation, trust.limit = found.deviation, found.limit
+            trust.mass_matrix_condition = found.condition
+            trust.checks, trust.failures = verdict.checks, verdict.failures
         if self._contacts is not None and answer.contacts is not None:
             self._contacts.write(answer.contacts)
         self._drift[:] = answer.drift
-        self._A[:] = answer.A
-        self._B[:] = answer.B
+        self._A.write(answer.A)
+        self._B.write(answer.B)
         if answer.mass_matrix is not None:
             self._M.write(answer.mass_matrix)
         message.compute_time = answer.compute_time
@@ -247,16 +230,13 @@ class SummaryWriter:
         message.dropped = counts.dropped
         if answer.verdict is not None:
             message.trust_deviation = answer.verdict.certificate.deviation
-        self._write_analysis()
-        return message
-
-    def _write_analysis(self) -> None:
-        message, analysis, self.analysis = self.message, self.analysis, None
+        analysis, self.analysis = self.analysis, None
         if analysis is not None:
             write_stamp(message.spectrum_stamp, analysis.stamp)
             message.largest_real_part = analysis.largest_real_part
             message.spectral_radius = analysis.spectral_radius
             message.mass_matrix_condition = analysis.mass_matrix_condition
+        return message
 
 
 def largest(values: Array) -> float:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A geolin_msgs/LinearizedDynamics as state, matrices and words: the inverse of the writers."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +12,10 @@ from geolin_ros.model.state import State
 from geolin_ros.stream.geometry import read_pose, twist_numbers
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.message_memory import read_matrix
-from geolin_ros.stream.outputs.messages import CODES
+from geolin_ros.stream.outputs.messages import CODES, METHOD_NONE
 from geolin_ros.typing import Array
 
-_METHODS = {'none': 1, **CODES['method']}
+_CODES = CODES | {'method': {'none': METHOD_NONE, **CODES['method']}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,20 +78,22 @@ def read_linearization(message: Any) -> ReceivedLinearization:
         If an actuated joint is none of the joints.
     """
     A, B = read_matrix(message.a), read_matrix(message.b)
-    sizes = _sizes(message)
-    columns = tuple(_columns(message, sizes))
-    inputs = tuple(_entries('tau', message.actuated_joints, sizes))
     nu_dot = np.asarray(message.nu_dot, dtype=np.float64)
     drift = np.asarray(message.drift, dtype=np.float64)
+    joints, inputs = _entries(message)
+    positions, rates = (tuple(f'{part}.{joint}' for joint in joints) for part in 'sr')
+    if message.floating_base:  # names as in geolin_ros.model.labels
+        positions = (*(f'H.{axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz')), *positions)
+        rates = (*(f'v.{axis}' for axis in ('x', 'y', 'z', 'wx', 'wy', 'wz')), *rates)
+    m, n_u = len(rates), len(inputs)
     shapes = (A.shape, B.shape, drift.shape, nu_dot.shape)
-    k = len(columns)
-    expected = ((k, k), (k, len(inputs)), (k,), (k // 2,))
+    expected = ((2 * m, 2 * m), (2 * m, n_u), (2 * m,), (m,))
     if shapes != expected:
         raise InputError(
             f'linearization of robot {message.model_name!r} has a, b, drift and nu_dot of shapes '
             f'{shapes}, expected {expected} for its joints; the message is incomplete'
         )
-    form = _word('form', message.form, CODES['form'])
+    words = {field: _word(field, getattr(message, field)) for field in _CODES}
     g = message.gravity
     return ReceivedLinearization(
         stamp=nanoseconds(message.header.stamp),
@@ -109,14 +110,11 @@ def read_linearization(message: Any) -> ReceivedLinearization:
         mass_matrix=read_matrix(message.mass_matrix),
         nu_dot=nu_dot,
         drift=drift,
-        columns=columns,
-        inputs=inputs,
-        reference=_word('reference', message.reference, CODES['reference']),
-        form=form,
-        method=_word('method', message.method, _METHODS),
+        columns=positions + rates,
+        inputs=tuple(f'tau.{entry}' for entry in inputs),
         dt=message.dt,
-        representation=_word('representation', message.representation, CODES['representation']),
-        next_state=read_state(message.next_state) if form == 'discrete' else None,
+        next_state=read_state(message.next_state) if words['form'] == 'discrete' else None,
+        **words,
     )
 
 
@@ -126,49 +124,38 @@ def read_state(message: Any) -> State:
     return State(read_pose(message.base_pose), s, v, r)
 
 
-def _columns(message: Any, sizes: dict[str, int]) -> Iterable[str]:
-    """Yield the names of the entries of z, as in `geolin_ros.model.labels`."""
-    if message.floating_base:
-        yield from (f'H.{axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz'))
-    yield from _entries('s', message.joint_names, sizes)
-    if message.floating_base:
-        yield from (f'v.{axis}' for axis in ('x', 'y', 'z', 'wx', 'wy', 'wz'))
-    yield from _entries('r', message.joint_names, sizes)
-
-
-def _sizes(message: Any) -> dict[str, int]:
-    """Return how many rates each joint has."""
-    names, sizes = message.joint_names, message.joint_rate_sizes
+def _entries(message: Any) -> tuple[list[str], list[str]]:
+    """Return a name for each entry of all joints, and of the actuated ones: JOINT, or JOINT/k."""
+    names, sizes = message.joint_names, list(map(int, message.joint_rate_sizes))
+    robot = f'linearization of robot {message.model_name!r}'
     if len(sizes) not in (0, len(names)):
         raise InputError(
-            f'linearization of robot {message.model_name!r} has {len(sizes)} joint_rate_sizes, '
-            f'expected none or one for each of {len(names)} joints'
+            f'{robot} has {len(sizes)} joint_rate_sizes, expected none or one for each of '
+            f'{len(names)} joints'
         )
-    each = list(map(int, sizes)) if len(sizes) else [1] * len(names)
-    if sum(each) > len(message.nu_dot):  # or names of entries would fill the memory
+    if sum(sizes) > len(message.nu_dot):  # or names of entries would fill the memory
         raise InputError(
-            f'linearization of robot {message.model_name!r} has {len(message.nu_dot)} entries in '
-            f'nu_dot, expected at least {sum(each)} of its joints; the message is incomplete'
+            f'{robot} has {len(message.nu_dot)} entries in nu_dot, expected at least '
+            f'{sum(sizes)} of its joints; the message is incomplete'
         )
-    return dict(zip(names, each, strict=True))
+    entries = {
+        name: [name] if size == 1 else [f'{name}/{k}' for k in range(size)]
+        for name, size in zip(names, sizes or [1] * len(names), strict=True)
+    }
+    for name in message.actuated_joints:
+        if name not in entries:
+            raise unknown_name('joint', name, entries, 'the joint_names of the message')
+    return (
+        [entry for name in names for entry in entries[name]],
+        [entry for name in message.actuated_joints for entry in entries[name]],
+    )
 
 
-def _entries(part: str, names: Sequence[str], sizes: dict[str, int]) -> Iterable[str]:
-    """Yield one name for each entry of each joint."""
-    for name in names:
-        if name not in sizes:
-            raise unknown_name('joint', name, sizes, 'the joint_names of the message')
-        if sizes[name] == 1:
-            yield f'{part}.{name}'
-        else:
-            yield from (f'{part}.{name}/{k}' for k in range(sizes[name]))
-
-
-def _word(field: str, code: int, codes: dict[str, int]) -> str:
-    for word, known in codes.items():
+def _word(field: str, code: int) -> str:
+    for word, known in _CODES[field].items():
         if known == code:
             return word
     raise InputError(
-        f'linearization has {field} = {code}, expected one of {sorted(codes.values())}; the '
-        'publisher is newer than this reader, or left the field empty'
+        f'linearization has {field} = {code}, expected one of {sorted(_CODES[field].values())}; '
+        'the publisher is newer than this reader, or left the field empty'
     )
