@@ -8,7 +8,7 @@ to what is measured.
 
 import sys
 
-from geolin_demos.demo import robot, robot_process
+from geolin_demos.demo import robot
 from geolin_demos.demo.flight import THROW_PERIOD, Flight
 
 from geolin_ros import TreeModel
@@ -18,7 +18,7 @@ class Throw:
     """The states and efforts of a flight's first throw, in a circle."""
 
     def __init__(self, model: TreeModel) -> None:
-        flight, self._period = Flight(model), robot_process.PERIOD * 1e-9
+        flight, self._period = Flight(model), robot.PERIOD * 1e-9
         self._samples = []
         for _ in range(round(THROW_PERIOD / self._period)):
             self._samples.append((flight.state.copy(), flight.tau.copy()))
@@ -33,6 +33,6 @@ class Throw:
 
 
 if __name__ == '__main__':
-    robot_process.PERIOD = robot.PERIOD = round(1e9 / float(sys.argv[1]))
+    robot.PERIOD = round(1e9 / float(sys.argv[1]))
     robot.Flight = Throw
     sys.exit(robot.main(sys.argv[2:]))

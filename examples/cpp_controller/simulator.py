@@ -15,6 +15,7 @@ import errno
 import mmap
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +25,6 @@ from types import TracebackType
 import numpy as np
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
-from geolin_demos.demo import processes
 from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import simulate
@@ -117,7 +117,7 @@ class ControllerProgram:
         self.surprises: list[tuple[float, float]] = []
         self.missed = 0
         self._words = ' '.join(words)
-        self._program = processes.start([*words, self._file.name])
+        self._program = subprocess.Popen([*words, self._file.name])
 
     def __enter__(self) -> 'ControllerProgram':
         return self
@@ -130,7 +130,11 @@ class ControllerProgram:
     ) -> None:
         self._loop['is_over'] = 1
         self._libc.sem_post(self._state)
-        processes.wait(self._program, PATIENCE)
+        try:
+            self._program.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._program.kill()
+            self._program.wait()
         self._file.close()
 
     def __call__(self, now: float, state: State) -> Array:

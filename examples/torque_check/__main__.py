@@ -19,7 +19,7 @@ import numpy as np
 import rclpy
 from geolin_demos.demo.__main__ import INTERRUPTED, discovery
 from geolin_demos.demo.processes import Child
-from geolin_demos.demo.robot_process import PERIOD
+from geolin_demos.demo.robot import PERIOD
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from geolin_demos.demo.robot_process import PERIOD, run_robot
+from geolin_demos.demo.robot import PERIOD, run_robot
 from geolin_demos.sim.simulator import Push, Simulator
 from geolin_demos.sim.world import Floor
 from rclpy.node import Node

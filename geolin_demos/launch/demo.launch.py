@@ -9,14 +9,12 @@ import sys
 
 from geolin_demos.demo.__main__ import RANGE, discovery
 from geolin_demos.demo.descriptions import file_parameter
-from launch.action import Action
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
     OpaqueFunction,
     SetEnvironmentVariable,
 )
-from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -25,7 +23,7 @@ from geolin_ros.ros.launching import check_file, supervise
 from launch import LaunchDescription
 
 
-def start(context: LaunchContext) -> list[Action]:
+def start(context):
     """Return the three processes; refuse a robot that is no file and not known by name."""
     robot, duration, output = (
         LaunchConfiguration(name).perform(context) for name in ('robot', 'duration', 'output')
@@ -46,33 +44,30 @@ def start(context: LaunchContext) -> list[Action]:
         arguments=['--end-with-parent'],
         output='screen',
     )
+    asked = ['--duration', duration, '--output', output, *(('--robot', robot) if read else ())]
     consumer = ExecuteProcess(
         name='consumer',
-        cmd=[
-            *(sys.executable, '-m', 'geolin_demos.demo.consumer'),
-            *('--duration', duration, '--output', output),
-            *(('--robot', robot) if read else ()),
-        ],
+        cmd=[sys.executable, '-m', 'geolin_demos.demo.consumer', *asked],
         output='screen',
     )
     end = supervise(consumer, lambda event: event.action in (flight, linearizer))
     return [end, flight, linearizer, consumer]
 
 
+ARGUMENTS = {
+    'robot': ('quadruped', 'URDF or MJCF path, or bundled robot'),
+    'duration': ('5.0', 'Measured time [s].'),
+    'output': ('geolin_demo.png', 'Where to save the picture.'),
+}
+
+
 def generate_launch_description() -> LaunchDescription:
     """Declare the arguments and start."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument(
-                'robot',
-                default_value='quadruped',
-                description='URDF or MJCF path, or bundled robot',
-            ),
-            DeclareLaunchArgument(
-                'duration', default_value='5.0', description='Measured time [s].'
-            ),
-            DeclareLaunchArgument(
-                'output', default_value='geolin_demo.png', description='Where to save the picture.'
+            *(
+                DeclareLaunchArgument(name, default_value=default, description=text)
+                for name, (default, text) in ARGUMENTS.items()
             ),
             SetEnvironmentVariable(RANGE, discovery()[RANGE]),
             OpaqueFunction(function=start),

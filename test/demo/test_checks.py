@@ -14,9 +14,7 @@ from geolin_demos.demo.checks import (
     check_linearizations,
 )
 from geolin_demos.demo.flight import Flight
-from geolin_demos.demo.referee import Referee, complex_steps, make_referee
-from support.close import assert_close
-from support.robots import example_robot
+from geolin_demos.demo.referee import referee_for
 from support.strangers import BIPED
 
 from geolin_ros import Linearizer, TreeModel, robots
@@ -77,23 +75,7 @@ def motion(model):
 
 @pytest.fixture(scope='module')
 def referee(operation):
-    pytest.importorskip('pinocchio')
-    found = make_referee(robots.path('quadruped').read_text(), operation)
-    assert found.name.startswith('Pinocchio')
-    return found
-
-
-@pytest.mark.parametrize(('robot', 'base'), [('quadruped', 'floating'), ('kinova', 'fixed')])
-def test_referees__agree(robot, base):
-    pytest.importorskip('pinocchio')
-    path = robots.path(robot) if robot in robots.ROBOTS else example_robot(robot)
-    model, rng = TreeModel.from_urdf(path, base=base), np.random.default_rng(5)
-    state, tau = model.random_state(rng), rng.normal(size=model.n)
-    theirs = make_referee(path.read_text(), received_of(model, state, tau))
-    assert theirs.name.startswith('Pinocchio')
-    ours = complex_steps(model)(state, tau)
-    for name, A, B in zip(('A', 'B', 'nu_dot'), ours, theirs.linearize(state, tau), strict=True):
-        assert_close(A, B, 1e-9, name)
+    return referee_for(robots.path('quadruped').read_text(), operation)
 
 
 def test_referee__judges_an_mjcf_file(tmp_path):
@@ -102,7 +84,7 @@ def test_referee__judges_an_mjcf_file(tmp_path):
     file.write_text(BIPED)
     model = TreeModel.from_mjcf(file)
     received = received_of(model, model.random_state(rng), rng.normal(size=model.n))
-    verdict = check_linearizations([received], make_referee(file, received))
+    verdict = check_linearizations([received], referee_for(file, received))
     assert verdict.passed, verdict
     assert max(verdict.details.values()) < 1e-8
 
@@ -110,16 +92,14 @@ def test_referee__judges_an_mjcf_file(tmp_path):
 def test_referee__refuses_linearizations_of_another_robot(operation):
     other = dataclasses.replace(operation, joint_names=operation.joint_names[::-1])
     with pytest.raises(ModelError, match="expected those of robot 'quadruped'"):
-        make_referee(robots.path('quadruped').read_text(), other)
+        referee_for(robots.path('quadruped').read_text(), other)
 
 
-def test_linearizations__pass(referee, operation, model):
-    for judge in (referee, Referee('complex steps', model, complex_steps(model))):
-        verdict = check_linearizations([operation], judge)
-        assert verdict.passed, verdict
-        assert max(verdict.details.values()) < 1e-8
-        assert len(verdict.details) == 16 + 4 + 1
-    assert 'against complex steps' in str(verdict)
+def test_linearizations__pass(referee, operation):
+    verdict = check_linearizations([operation], referee)
+    assert verdict.passed, verdict
+    assert max(verdict.details.values()) < 1e-8
+    assert len(verdict.details) == 16 + 4 + 1
     assert not check_linearizations([], referee).passed
 
 

@@ -47,11 +47,13 @@ def test_launch_files__start_what_exists():
 
 
 def test_launch_file_of_the_demo__has_its_arguments_and_defaults():
-    declared = {}
-    for call in calls('demo', 'DeclareLaunchArgument'):
-        options = {keyword.arg: keyword.value.value for keyword in call.keywords}
-        assert options['description']
-        declared[call.args[0].value] = options['default_value']
+    (given,) = (
+        node.value
+        for node in TREES['demo'].body
+        if isinstance(node, ast.Assign) and node.targets[0].id == 'ARGUMENTS'
+    )
+    arguments = ast.literal_eval(given)
+    declared = {name: default for name, (default, _) in arguments.items()}
     defaults = {name: str(value) for name, value in vars(demo.parse([])).items()}
     del defaults['base']  # launched, it is that of the file
     assert declared == defaults

@@ -40,30 +40,22 @@ def main(arguments: list[str] | None = None) -> int:
     stop = stop_on_signals()
     options = parse(arguments)
     try:
-        robot = str(locate(options.robot).resolve())
-        read = file_parameter(Path(robot))
-        base = options.base or ('fixed' if options.robot in ARMS else None)
-        given = [] if base is None else ['--base', base]
-        parameters = read | ({} if base is None else {'base': base})
+        robot = locate(options.robot).resolve()
     except GeolinError as error:
         print(f'demo: {error}', file=sys.stderr)
         return 1
-    environment = discovery()
+    read, environment = file_parameter(robot), discovery()
+    base = options.base or ('fixed' if options.robot in ARMS else None)
+    parameters = read | ({'base': base} if base else {})
+    flight = ['--robot', str(robot), *(('--base', base) if base else ())]
+    asked = ['--duration', str(options.duration), '--output', str(options.output)]
+    asked += ['--robot', str(robot)] if read else []
     print(f'demo of {robot} on ROS_DOMAIN_ID {environment["ROS_DOMAIN_ID"]}', flush=True)
     servers = [
-        Child('robot', 'geolin_demos.demo.robot', ['--robot', robot, *given], environment),
+        Child('robot', 'geolin_demos.demo.robot', flight, environment),
         Child('linearizer', 'geolin_ros.ros.linearizer', as_arguments(parameters), environment),
     ]
-    consumer = Child(
-        'consumer',
-        'geolin_demos.demo.consumer',
-        [
-            *('--duration', str(options.duration), '--output', str(options.output)),
-            *(('--robot', robot) if read else ()),
-        ],
-        environment,
-        prefix=False,
-    )
+    consumer = Child('consumer', 'geolin_demos.demo.consumer', asked, environment, prefix=False)
     return supervise('demo', servers, consumer, stop)
 
 
@@ -72,25 +64,22 @@ def supervise(program: str, servers: list[Child], consumer: Child, stop: Event) 
 
     ``program`` opens each sentence.
     """
-    ended = [server for server in servers if server.status is not None]
-    while not (ended or stop.is_set() or consumer.status is not None):
+    children = (consumer, *servers)  # the robot before the node, which then has nothing to do
+    while not stop.is_set() and all(child.status is None for child in children):
         time.sleep(0.1)
-        ended = [server for server in servers if server.status is not None]
+    early = [server.name for server in servers if server.status is not None]
     statuses = {}
-    for child in (consumer, *servers):  # the robot before the node, which then has nothing to do
-        child.interrupt(mute=bool(ended) or stop.is_set())
+    for child in children:
+        child.interrupt(mute=bool(early) or stop.is_set())
         statuses[child.name] = child.finish()
     if stop.is_set():
         print(f'{program}: interrupted', file=sys.stderr)
         return INTERRUPTED
-    for server in ended:
-        print(f'{program}: {server.name} ended early, see above', file=sys.stderr)
-    for name, status in statuses.items():
-        if status != 0 and not ended:
-            print(
-                f'{program}: {name} ended with exit status {status}, expected 0', file=sys.stderr
-            )
-    return int(bool(ended) or any(statuses.values()))
+    failed = {name: f'with exit status {status}' for name, status in statuses.items() if status}
+    failed = dict.fromkeys(early, 'early') or failed
+    for name, how in failed.items():
+        print(f'{program}: {name} ended {how}, see above', file=sys.stderr)
+    return int(bool(failed))
 
 
 def as_arguments(parameters: Mapping[str, object]) -> list[str]:
@@ -119,27 +108,16 @@ def _free_domain() -> int:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(prog='python -m geolin_demos.demo', description=__doc__)
-    parser.add_argument(
-        '--robot',
-        default='quadruped',
-        help='URDF or MJCF path, quadruped, humanoid, or a robot of example-robot-data '
-        '(%(default)s)',
+    parser = argparse.ArgumentParser(
+        prog='python -m geolin_demos.demo',
+        description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument(
-        '--base',
-        choices=('floating', 'fixed'),
-        help='of the root link (default: that of the file; of arms by name fixed)',
-    )
-    parser.add_argument(
-        '--duration', type=float, default=5.0, help='measured time [s] (%(default)s)'
-    )
-    parser.add_argument(
-        '--output',
-        type=Path,
-        default=Path('geolin_demo.png'),
-        help='where to save the picture (%(default)s)',
-    )
+    add = parser.add_argument
+    add('--robot', default='quadruped', help='URDF or MJCF path, or a robot by name')
+    add('--base', choices=('floating', 'fixed'), help='of the root link, if not that of the file')
+    add('--duration', type=float, default=5.0, help='measured time [s]')
+    add('--output', type=Path, default=Path('geolin_demo.png'), help='where to save the picture')
     return parser.parse_args(arguments)
 
 

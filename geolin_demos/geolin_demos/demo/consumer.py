@@ -5,116 +5,222 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+import numpy as np
 import rclpy
 from nav_msgs.msg import Odometry
 from rclpy.executors import Executor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from geolin_demos.demo.recording import Recording
-from geolin_demos.demo.report import report
-from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
+from geolin_demos.demo.checks import (
+    Verdict,
+    check_accelerations,
+    check_answered,
+    check_linearizations,
+)
+from geolin_demos.demo.picture import draw
+from geolin_demos.demo.referee import referee_for
+from geolin_msgs.msg import LinearizedDynamics
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
+from geolin_ros.stream.geometry import read_pose, twist_numbers
+from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.typing import Array, IntArray
 
-RELIABLE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 INTERRUPTED = 130
+KEPT = 24  # linearizations of which A and B are checked, spread over the measured time
 LAST_ANSWERS = 0.5  # to wait for after the measured time [s]
 STEP = 5.0  # between signs of life [s]
 
 
 class Consumer:
-    """Subscribes to everything that robot and node say."""
+    """Takes what robot and node publish; the measured time begins with the first linearization.
 
-    def __init__(
-        self, node: Node, recording: Recording, linearizer: str, is_described: bool
-    ) -> None:
-        self._node = node
-        self._recording = recording
-        topics: list[tuple[str, Any, QoSProfile, Callable[[Any], None]]] = [
-            ('odom', Odometry, qos_profile_sensor_data, recording.on_odometry),
-            ('joint_states', JointState, qos_profile_sensor_data, recording.on_joint_state),
+    Attributes
+    ----------
+    kept
+        Linearizations to check.
+    """
+
+    def __init__(self, node: Node, duration: float, is_described: bool) -> None:
+        self._node, self._duration = node, duration
+        self._start: float | None = None
+        self._joints: dict[int, tuple[list[str], Array]] = {}
+        self._base: dict[int, tuple[Array, Array]] = {}
+        self._answers: dict[int, tuple[int, Array]] = {}
+        self._delays: list[float] = []
+        self.kept: list[Any] = []
+        self.descriptions: list[str] = []
+        sensor = qos_profile_sensor_data
+        topics: list[tuple[Any, ...]] = [
+            ('odom', Odometry, sensor, self._on_odometry, self._base),
+            ('joint_states', JointState, sensor, self._on_joint_state, self._joints),
             (
-                f'{linearizer}/linearization',
-                LinearizedDynamics,
-                RELIABLE,
-                recording.on_linearization,
+                *('/linearizer/linearization', LinearizedDynamics, QoSProfile(depth=10)),
+                *(self._on_linearization, self.kept),
             ),
-            (f'{linearizer}/summary', LinearizationSummary, RELIABLE, recording.on_summary),
         ]
         if is_described:
-            topics.append(('robot_description', String, LATCHED, recording.on_description))
-        self._topics = {
-            topic.rpartition('/')[2]: node.create_subscription(kind, topic, callback, qos)
-            for topic, kind, qos, callback in topics
-        }
+            topics.append(
+                ('robot_description', String, LATCHED, self._on_description, self.descriptions)
+            )
+        self._topics = [
+            (node.create_subscription(kind, topic, callback, qos).topic_name, received)
+            for topic, kind, qos, callback, received in topics
+        ]
+
+    def _on_description(self, message: String) -> None:
+        self.descriptions.append(message.data)
+
+    def _on_odometry(self, message: Odometry) -> None:
+        if not self.is_over:
+            v, H = np.array(twist_numbers(message.twist.twist)), read_pose(message.pose.pose)
+            self._base[nanoseconds(message.header.stamp)] = v, H[:3, :3] @ v[:3]
+
+    def _on_joint_state(self, message: JointState) -> None:
+        if not self.is_over:
+            rates = message.name, np.array(message.velocity)
+            self._joints[nanoseconds(message.header.stamp)] = rates
+
+    def _on_linearization(self, message: LinearizedDynamics) -> None:
+        if self._start is None:
+            self._start = time.monotonic()
+            print(f'listening for {self._duration:g} s ...', flush=True)
+        stamp = nanoseconds(message.header.stamp)
+        self._answers[stamp] = nanoseconds(message.odometry_stamp), np.array(message.nu_dot)
+        self._delays.append(1e-9 * (time.time_ns() - stamp))
+        due = time.monotonic() - self._start >= len(self.kept) * self._duration / KEPT
+        if due and len(self.kept) < KEPT:
+            self.kept.append(message)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the measured time has passed; linearizations are still taken then."""
+        return self._start is not None and time.monotonic() > self._start + self._duration
 
     def missing(self) -> list[str]:
         """Return a line for every topic on which nothing came, with what is known about it."""
+        is_fixed = bool(self.kept) and not self.kept[0].floating_base
         lines = []
-        is_fixed = bool(self._recording.kept) and not self._recording.kept[0].floating_base
-        for name, subscription in self._topics.items():
-            if name == 'odom' and is_fixed:
-                continue
-            if self._recording.received(name) == 0:
-                publishers = self._node.count_publishers(subscription.topic_name)
-                state = 'no message, though there is a publisher' if publishers else 'no publisher'
-                lines.append(f'{subscription.topic_name}: {state}')
+        for topic, received in self._topics:
+            if not received and not (is_fixed and received is self._base):
+                has = self._node.count_publishers(topic)
+                lines.append(f'{topic}: no {"message of its publisher" if has else "publisher"}')
         return lines
 
+    def listen(self, executor: Executor, patience: float, stop: Event) -> None:
+        """Spin until the measured time is over, or ``patience`` [s] before it, or ``stop``."""
+        begin = said = time.monotonic()
+        while not (stop.is_set() or self.is_over):
+            executor.spin_once(timeout_sec=0.1)
+            now = time.monotonic()
+            if self._start is None and now - begin > patience:
+                return
+            if self._start is None and now - said > STEP:
+                said = now
+                print(f'  {now - begin:.0f} s, {"; ".join(self.missing())}', flush=True)
+        end = time.monotonic() + LAST_ANSWERS
+        while not stop.is_set() and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.1)
 
-def listen(
-    executor: Executor, consumer: Consumer, recording: Recording, patience: float, stop: Event
-) -> None:
-    """Spin until the measured time is over, ``patience`` [s] runs out before it, or ``stop``."""
-    begin = sign_of_life = time.monotonic()
-    started = False
-    while not stop.is_set() and not recording.is_over:
-        executor.spin_once(timeout_sec=0.1)
-        if recording.start is not None and not started:
-            started = True
-            sign_of_life = time.monotonic()
-            print(f'first linearization after {sign_of_life - begin:.1f} s; ', end='')
-            print(f'listening for {recording.duration:g} s ...', flush=True)
-        if time.monotonic() - sign_of_life < STEP:
-            continue
-        sign_of_life = time.monotonic()
-        if started:
-            print(f'  {recording.received("linearization")} linearizations ...', flush=True)
-        elif sign_of_life - begin > patience:
-            return
-        else:
-            topics = ', '.join(line.partition(':')[0] for line in consumer.missing())
-            print(f'  {sign_of_life - begin:.0f} s, nothing yet on {topics}', flush=True)
-    end = time.monotonic() + LAST_ANSWERS
-    while not stop.is_set() and time.monotonic() < end:
-        executor.spin_once(timeout_sec=0.1)
+    def report(self, description: str | Path, picture: Path) -> bool:
+        """Print numbers and verdicts, save the picture; return whether every check passed.
+
+        ``description`` is URDF text, or the path of an MJCF file. Raises `GeolinError` if it or a
+        message cannot be used; `OSError` if the picture cannot be saved.
+        """
+        received = [read_linearization(message) for message in self.kept]
+        last, size = received[-1], len(serialize_message(self.kept[-1]))
+        states, n = last.B.shape
+        asked = np.array(sorted(self._joints), dtype=np.int64)
+        answered = np.array(sorted(self._answers), dtype=np.int64)
+        answered = answered[answered <= asked[-1]]
+        p50, p99 = 1e3 * np.percentile(self._delays, (50, 99))
+        print(
+            f'\nrobot     {last.model_name}: {len(last.joint_names)} joints, {states} states; '
+            f'A {states} x {states}, B {states} x {n}, {size / 1000:.1f} kB a message\n'
+            f'rate      {_rate(asked):.1f} joint states/s, '
+            f'{_rate(answered):.1f} linearizations/s\n'
+            f'latency   p50 {p50:.3f} ms, p99 {p99:.3f} ms from stamp to consumer'
+        )
+        verdicts = (
+            check_linearizations(received, referee_for(description, last)),
+            self._check_accelerations(answered),
+            check_answered(asked, answered),
+        )
+        print('worst deviation of each block of A and B', block_table(verdicts[0]), sep='\n')
+        print(*verdicts, sep='\n')
+        draw(last, picture)
+        print(f'picture   {picture}', flush=True)
+        return all(verdict.passed for verdict in verdicts)
+
+    def _check_accelerations(self, answered: IntArray) -> Verdict:
+        """Judge those about joint states and odometry of one stamp."""
+        first = self.kept[0]
+        is_fixed, m = not first.floating_base, len(first.nu_dot)
+        base = dict.fromkeys(self._joints, (np.zeros(0), np.zeros(3))) if is_fixed else self._base
+        stamps = sorted(base.keys() & self._joints.keys())
+        names = self._joints[stamps[0]][0] if stamps else ()
+        order = [names.index(name) for name in first.joint_names if names]
+        nu = [np.concatenate((base[t][0], self._joints[t][1][order])) for t in stamps]
+        exact = [t for t in answered.tolist() if is_fixed or self._answers[t][0] == t]
+        return check_accelerations(
+            np.array(stamps, dtype=np.int64),
+            np.array(nu).reshape(-1, m),
+            np.array([base[t][1] for t in stamps]).reshape(-1, 3),
+            np.array(exact, dtype=np.int64),
+            np.array([self._answers[t][1] for t in exact]).reshape(-1, m),
+            is_fixed,
+        )
+
+
+def block_table(verdict: Verdict) -> str:
+    """Return the deviations of the blocks, rows and columns as in A and B."""
+    columns = ('H', 's', 'v', 'r', ' tau')
+    lines = [' ' * 8 + ''.join(f'{column.strip():>10}' for column in columns)]
+    for row in 'Hsvr':
+        found = (verdict.details.get(f'{row}{column}') for column in columns)
+        cells = ''.join(f'{"-" if value is None else f"{value:.1e}":>10}' for value in found)
+        lines.append(f'{f"d{row}/dt":>8}{cells}')
+    return '\n'.join(lines)
+
+
+def _rate(stamps: IntArray) -> float:
+    """Return how many a second, between the first and the last."""
+    return (stamps.size - 1) / max(1e-9 * np.ptp(stamps), 1e-9) if stamps.size else 0.0
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Listen and report; return 0 if every check passes, 1 if not, 130 if interrupted."""
+    parser = argparse.ArgumentParser(
+        prog='python -m geolin_demos.demo.consumer', description=__doc__
+    )
+    add = parser.add_argument
+    add('--duration', type=float, default=5.0, help='measured time [s]')
+    add('--output', type=Path, default=Path('geolin_demo.png'), help='picture')
+    add('--robot', type=Path, help='MJCF file, which no topic brings')
+    add('--patience', type=float, default=120.0, help='until the first linearization [s]')
+    options = parser.parse_args(arguments)
     stop = stop_on_signals()
-    options = parse(arguments)
-    recording = Recording(options.duration)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node('demo_consumer', start_parameter_services=False)
-    consumer = Consumer(node, recording, options.linearizer, options.robot is None)
+    consumer = Consumer(node, options.duration, options.robot is None)
     executor = make_executor()
     executor.add_node(node)
     print('wait for robot and node; a first start compiles for half a minute', flush=True)
     try:
-        listen(executor, consumer, recording, options.patience, stop)
+        consumer.listen(executor, options.patience, stop)
         missing = consumer.missing()
     finally:
         executor.shutdown()
@@ -123,32 +229,17 @@ def main(arguments: list[str] | None = None) -> int:
     if stop.is_set():
         ignore_signals()
         return INTERRUPTED
-    description = options.robot or recording.description
-    if missing or description is None:
-        print('FAIL  expected messages that did not come', file=sys.stderr)
-        print('\n'.join(f'      {line}' for line in missing), file=sys.stderr)
+    if missing:
+        print(
+            'FAIL  expected messages that did not come', *missing, sep='\n      ', file=sys.stderr
+        )
         return 1
     try:
-        size = len(serialize_message(recording.kept[0]))
-        return 0 if report(recording, description, size, options.output) else 1
+        description = options.robot or consumer.descriptions[-1]
+        return 0 if consumer.report(description, options.output) else 1
     except (GeolinError, OSError) as error:
         print(f'FAIL  {error}', file=sys.stderr)
         return 1
-
-
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the options."""
-    parser = argparse.ArgumentParser(
-        prog='python -m geolin_demos.demo.consumer', description=__doc__
-    )
-    parser.add_argument('--duration', type=float, default=5.0, help='measured time [s]')
-    parser.add_argument('--output', type=Path, default=Path('geolin_demo.png'), help='picture')
-    parser.add_argument('--robot', type=Path, help='MJCF file, which no topic brings')
-    parser.add_argument('--linearizer', default='/linearizer', help='name of the node')
-    parser.add_argument(
-        '--patience', type=float, default=120.0, help='time limit for the first linearization [s]'
-    )
-    return parser.parse_args(arguments)
 
 
 if __name__ == '__main__':

@@ -27,20 +27,17 @@ GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
 
 
 class Servo(NamedTuple):
-    """A PD law around postures middle + amplitude sin(frequency t + phase), each (n,)."""
+    """A PD law around postures middle + amplitude sin(frequency t + phase), each (n,).
+
+    Stiffness and damping are (n, n), effort by error of position and of rate.
+    """
 
     middle: Array
-    """[rad or m]"""
     amplitude: Array
-    """[rad or m]"""
     frequency: Array
-    """[rad/s]"""
     phase: Array
-    """[rad]"""
     stiffness: Array
-    """(n, n) effort by position error."""
     damping: Array
-    """(n, n) effort by rate error."""
 
     def effort(self, t: float, state: State) -> Array:
         """Return tau (n,) = K (s_d - s) + D (sdot_d - r) at time t [s]."""
@@ -140,16 +137,20 @@ class Flight:
 def make_servo(linearizer: Linearizer) -> Servo:
     """Return slow postures well within limits, and gains that suit the robot.
 
-    With K = w^2 M and D = 2 zeta w M, M the joints' inertia in free flight at the middle posture,
-    every mode has the natural frequency w there, heavy legs and light hands alike.
+    With K = w^2 M and D = 2 zeta w M, M = (d rdot / d tau)^-1 the joints' inertia in free flight
+    at the middle posture, every mode has the natural frequency w there, heavy legs and light hands
+    alike. Forward dynamics is affine in the efforts: differences of its values are exact.
     """
     model = linearizer.model
+    n = model.n
     lower, upper = np.maximum(model.limits.lower, -np.pi), np.minimum(model.limits.upper, np.pi)
     middle = 0.5 * (lower + upper)
     state = model.neutral_state()
     state.s[:] = middle
-    M = free_flight_inertia(linearizer, state)
-    c = np.arange(model.n, dtype=np.float64)
+    rates = np.array([linearizer.forward_dynamics(state, tau) for tau in np.eye(1 + n, n, -1)])
+    M = np.linalg.inv((rates[1:] - rates[0])[:, model.m - n :])
+    M = 0.5 * (M + M.T)
+    c = np.arange(n, dtype=np.float64)
     return Servo(
         middle=middle,
         amplitude=np.minimum(LARGEST_AMPLITUDE, 0.15 * (upper - lower)),
@@ -158,15 +159,3 @@ def make_servo(linearizer: Linearizer) -> Servo:
         stiffness=NATURAL_FREQUENCY**2 * M,
         damping=2.0 * DAMPING_RATIO * NATURAL_FREQUENCY * M,
     )
-
-
-def free_flight_inertia(linearizer: Linearizer, state: State) -> Array:
-    """Return M (n, n) = (d rdot / d tau)^-1: the base gives way to joint efforts.
-
-    Forward dynamics is affine in the efforts; differences of its values are exact.
-    """
-    n, base = linearizer.model.n, linearizer.model.m - linearizer.model.n
-    rates = np.array([linearizer.forward_dynamics(state, tau) for tau in np.eye(1 + n, n, -1)])
-    M = np.linalg.inv((rates[1:] - rates[0])[:, base:])
-    symmetric: Array = 0.5 * (M + M.T)
-    return symmetric

@@ -1,16 +1,23 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Child processes that speak through ours and end by SIGINT, or with us, however we end."""
+"""Child processes that speak through ours and end by SIGINT, or with us, however we end.
+
+The standard input of a child is a pipe whose other end its parent alone holds: the system closes
+it where there was no time to send a signal. As a program, this module waits for that while it runs
+another one, ``python -m geolin_demos.demo.processes MODULE ARGUMENT ...``.
+"""
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from geolin_demos.demo.leash import PATIENCE
+PATIENCE = 15.0  # after SIGINT [s]
 
 
 class Child:
@@ -19,7 +26,7 @@ class Child:
     Parameters
     ----------
     name
-        For messages, and in front of each line that the process writes; ``prefix`` switches that.
+        In front of each line that the process writes, unless ``prefix`` is false.
     """
 
     def __init__(
@@ -33,7 +40,7 @@ class Child:
         self.name = name
         self._prefix = f'[{name}] ' if prefix else ''
         self._process = subprocess.Popen(
-            [sys.executable, '-m', 'geolin_demos.demo.leash', module, *arguments],
+            [sys.executable, '-m', __name__, module, *arguments],
             env={**os.environ, **environment, 'PYTHONUNBUFFERED': '1'},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -43,15 +50,15 @@ class Child:
             start_new_session=True,  # Ctrl-C reaches us alone, and we pass it on
         )
         self._is_muted = False
-        lines = self._process.stdout
-        self._reader = threading.Thread(target=self._repeat, args=(lines,), daemon=True)
+        self._reader = threading.Thread(
+            target=self._repeat, args=(self._process.stdout,), daemon=True
+        )
         self._reader.start()
 
     def _repeat(self, lines: IO[str]) -> None:
-        with lines:
-            for line in lines:
-                if not self._is_muted:
-                    print(f'{self._prefix}{line}', end='', flush=True)
+        for line in lines:
+            if not self._is_muted:
+                print(f'{self._prefix}{line}', end='', flush=True)
 
     @property
     def status(self) -> int | None:
@@ -64,7 +71,7 @@ class Child:
         return self._process.pid
 
     def interrupt(self, mute: bool = False) -> None:
-        """Send SIGINT, if the process still runs; `mute` drops what it has to say to that."""
+        """Send SIGINT, if the process still runs; ``mute`` drops what it prints after that."""
         if self.status is None:
             self._is_muted = mute
             self._process.send_signal(signal.SIGINT)
@@ -81,15 +88,14 @@ class Child:
             return self._process.wait()
 
 
-def start(words: Sequence[str]) -> 'subprocess.Popen[bytes]':
-    """Return a program that runs beside this process and speaks for itself."""
-    return subprocess.Popen(words)
+def _end_with_parent() -> None:
+    os.read(0, 1)  # nobody writes
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(PATIENCE)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
-def wait(program: 'subprocess.Popen[bytes]', patience: float = PATIENCE) -> int:
-    """Wait for the end, kill what does not end in time, and return the exit status."""
-    try:
-        return program.wait(patience)
-    except subprocess.TimeoutExpired:
-        program.kill()
-        return program.wait()
+if __name__ == '__main__':
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    sys.argv = sys.argv[1:]
+    runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)
