@@ -4,14 +4,15 @@
 
 import dataclasses
 import warnings
-from collections.abc import Callable
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
 from geolin_ros.description import Description, Finding, Refused, merged, raise_errors
 from geolin_ros.errors import ModelWarning, UrdfError
-from geolin_ros.urdf.objects import describe
-from geolin_ros.urdf.safe_xml import MAX_BYTES, read_robot
+from geolin_ros.urdf.elements import describe
+from geolin_ros.urdf.objects import elements_of
+from geolin_ros.urdf.safe_xml import MAX_BYTES, parse
 from geolin_ros.urdf.xacro_file import expand, is_xacro
 
 TEXT_SOURCE = 'URDF text'
@@ -73,89 +74,72 @@ def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
     source
         Opens every error message.
     """
-    return _warned(*_collected(lambda found: _read_bytes(*_encoded(text), source, found), source))
+    return _warned(*_examined(text, source))
 
 
 def _warned(description: Description | None, found: list[Finding], source: str) -> Description:
     """Return a description without errors; say what was taken otherwise than written."""
     raise_errors(source, found, UrdfError)
-    if description is None:
-        raise UrdfError(f'{source}: cannot be read')
+    assert description is not None, 'is refused with an error'
     taken = merged(found)
     for finding in taken:
         warnings.warn(f'{source}: {finding.sentence}', ModelWarning, stacklevel=3)
     return dataclasses.replace(description, findings=tuple(taken))
 
 
-def _collected(
-    read: Callable[[list[Finding]], Description], source: str
-) -> tuple[Description | None, list[Finding], str]:
+def _examined(source: Any, of_text: str = '') -> tuple[Description | None, list[Finding], str]:
+    """Return what `examine` does, and a name for the source; ``of_text`` if it must be text."""
     found: list[Finding] = []
-    try:
-        description = read(found)
-    except Refused as refused:
-        return None, [*found, refused.finding], source
-    return description, found, source
-
-
-def _examined(source: Any) -> tuple[Description | None, list[Finding], str]:
-    if not isinstance(source, bytes | bytearray | str | Path):
+    is_object = not isinstance(source, bytes | bytearray | str | Path)
+    if is_object:
         name = f'{type(source).__module__}.{type(source).__qualname__} object'
-        return _collected(lambda found: describe(source, name, found), name)
-    is_text = not isinstance(source, Path) and not _is_path(source)
-    name = TEXT_SOURCE if is_text else str(source)
-
-    def from_text(found: list[Finding]) -> Description:
-        return _read_bytes(*document(source), name, found)
-
-    return _collected(from_text, name)
-
-
-def _is_path(source: bytes | bytearray | str) -> bool:
-    return isinstance(source, str) and not source.lstrip(BLANKS).startswith('<')
+    else:
+        name = of_text or (str(source) if _is_path(source) else TEXT_SOURCE)
+    try:
+        if is_object:
+            root = elements_of(source, found)
+        else:
+            root = parse(_encoded(source) if of_text else document(source), found)
+        return describe(root, name, found), found, name
+    except Refused as refused:
+        return None, [*found, refused.finding], name
 
 
-def document(source: str | bytes | bytearray | Path) -> tuple[bytes, str | None]:
-    """Return the bytes of a URDF text or file, and their encoding where it is known.
+def _is_path(source: bytes | bytearray | str | Path) -> bool:
+    is_text = isinstance(source, str) and source.lstrip(BLANKS).startswith('<')
+    return isinstance(source, str | Path) and not is_text
+
+
+def document(source: str | bytes | bytearray | Path) -> bytes:
+    """Return the bytes of a URDF text or file, behind a mark where they are UTF-8 for sure.
 
     Raises `UrdfError` if a file cannot be read, or xacro cannot expand it; `Refused` if a text
     cannot be encoded.
     """
     if isinstance(source, bytes | bytearray):
-        return bytes(source), None
-    if isinstance(source, Path) or _is_path(source):
-        if not is_xacro(source):
-            return _load(source), None
-        source = expand(source)
-    return _encoded(str(source))
-
-
-def _encoded(text: str) -> tuple[bytes, str]:
-    text = text.lstrip(BLANKS)
+        return bytes(source)
+    if not _is_path(source):
+        return _encoded(str(source))
+    if is_xacro(source):
+        return _encoded(expand(source))
     try:
-        # What the declaration says was true of the bytes that this text was decoded from.
-        return text.encode('utf-8'), 'utf-8'
-    except UnicodeEncodeError as error:
-        raise Refused(
-            '',
-            f'character {error.start} cannot be encoded ({error.reason}), expected Unicode text',
-            'pass the bytes of the file instead',
-        ) from error
-
-
-def _load(path: str | Path) -> bytes:
-    try:
-        with open(path, 'rb') as file:
+        with open(source, 'rb') as file:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        shown = repr(str(path)[:200])
+        shown = repr(str(source)[:200])
         raise UrdfError(
             f'{shown}: cannot be read ({getattr(error, "strerror", None) or error}), expected the '
             'path of a URDF file or URDF text starting with "<"; check the path'
         ) from error
 
 
-def _read_bytes(
-    data: bytes, encoding: str | None, source: str, found: list[Finding]
-) -> Description:
-    return describe(read_robot(data, encoding, found), source, found)
+def _encoded(text: str) -> bytes:
+    try:
+        # What the declaration says was true of the bytes that this text was decoded from.
+        return BOM_UTF8 + text.lstrip(BLANKS).encode('utf-8')
+    except UnicodeEncodeError as error:
+        raise Refused(
+            '',
+            f'character {error.start} cannot be encoded ({error.reason}), expected Unicode text',
+            'pass the bytes of the file instead',
+        ) from error

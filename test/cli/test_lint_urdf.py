@@ -99,14 +99,14 @@ GROUND = {
     ),
     'an element': (
         arm(limit=LIMIT + '<orgin xyz="0 0 1"/>'), "joint 'elbow'", '<orgin> is not read',
-        'did you mean <origin>?',
+        'did you mean origin?',
     ),
     'an attribute': (
         arm(limit=limits(effrt=3).replace("effort='20'", '')), "joint 'elbow', <limit>",
-        'attribute effrt is not read', 'did you mean attribute effort?',
+        'attribute effrt is not read', 'did you mean effort?',
     ),
     'a link': (
-        arm(more='<Link name="x"/>'), "robot 'arm'", '<Link> is not read', 'did you mean <link>?',
+        arm(more='<Link name="x"/>'), "robot 'arm'", '<Link> is not read', 'did you mean link?',
     ),
     'two origins': (
         arm(limit=LIMIT + '<origin/>'), "joint 'elbow'", 'more than one <origin>', 'remove',
@@ -153,7 +153,7 @@ def test_all_errors__are_found_at_once():
         assert right in text
         text = text.replace(right, wrong, 1)
     problems = [f.problem for f in lint(text).findings if f.severity == 'error']
-    for fragment in ('-1.0 kg', "'1kg'", "'revolut'", 'norm 0.0', 'holds 2 numbers', 'nan', "'a'"):
+    for fragment in ('-1.0 kg', "'1kg'", "'revolut'", '0 0 0', "'0 1'", 'nan', "'a'"):
         assert sum(fragment in problem for problem in problems) == 1, (fragment, problems)
     assert len(problems) == 7
 
