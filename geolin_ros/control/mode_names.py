@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words for directions of the state: "base yaw rate", "linear momentum x", or what they mix."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from geolin_ros.dynamics.momentum import centroidal
@@ -21,93 +18,72 @@ _SAME = 1e-6  # sine of the angle between a direction and what its words stand f
 _SMALL = 0.02  # shares that a mixture leaves out
 
 
-class Named(NamedTuple):
-    """A direction of the state that has words."""
-
-    words: str
-    covector: Array
-    """What it measures, by the entries of z (2 m,), or of other coordinates (k,)."""
-
-
-def known_directions(model: TreeModel, state: State) -> list[Named]:
-    """Return single entries of the state, momenta, and what momenta are rates of.
-
-    Momenta are those about the centre of mass in world axes, and their changes those from the
-    motion of the state; what they are rates of holds for small displacements from rest.
-    """
-    words = [entry_words(label.name) for label in state_labels(model)]
-    entries = [Named(*item) for item in zip(words, np.eye(2 * model.m), strict=True)]
-    if model.base == 'fixed':
-        return entries  # no momentum is kept
-    A = centroidal(model, state).A
-    positions = np.hstack((A, np.zeros_like(A)))
-    momenta = np.hstack((np.zeros_like(A), A))
-    if np.any(state.v) or np.any(state.r):
-        momenta[:, : model.m] = _momentum_by_position(model, state)
-    kinds = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']
-    places = [f'centre of mass {axis}' for axis in 'xyz']
-    words = [*kinds, *places, *(f'integral of {kind}' for kind in kinds[3:])]
-    covectors = np.vstack((momenta, positions))
-    return [*(Named(*item) for item in zip(words, covectors, strict=True)), *entries]
-
-
-def _momentum_by_position(model: TreeModel, state: State) -> Array:
-    """Return the derivative (6, m) of the momentum by [H; s], by central differences."""
-    columns = []
-    for k in range(model.m):
-        z = np.zeros(2 * model.m)
-        z[k] = _STEP
-        ahead, behind = (centroidal(model, state.retract(step)).h for step in (z, -z))
-        columns.append((ahead - behind) / (2.0 * _STEP))
-    return np.array(columns).T
+def entries(model: TreeModel) -> list[str]:
+    """Return the entries of z (2 m,) in words."""
+    return [entry_words(label.name) for label in state_labels(model)]
 
 
 def words_for(
-    directions: Array, known: list[Named], names: Sequence[str], by_coordinates: Array
-) -> list[str]:
+    model: TreeModel, state: State, directions: Array, lift: Array, scaled: Array
+) -> tuple[str, ...]:
     """Return words that together stand for a space of directions.
+
+    Known directions within the space, as far as these span it, then mixtures of entries, led by
+    the one that tells it best from the others.
 
     Parameters
     ----------
     directions : (k, d)
-        Orthonormal basis, in some scaled coordinates of the state.
-    known
-        Directions with words, in the same coordinates.
-    names, by_coordinates
-        Words of the entries of the state, and the scaled entries by those coordinates (2 m, k).
-
-    Returns
-    -------
-    list
-        d texts: of known directions within the space, as far as these span it, then mixtures of
-        entries, led by the one that tells it best from the others.
+        Orthonormal basis in coordinates y.
+    lift, scaled : (2 m, k)
+        z = lift y, and z over its units = scaled y.
     """
-    count = directions.shape[1]
     words: list[str] = []
     left = directions
-    for name, covector in known:
-        if len(words) == count:
-            return words
-        size = np.linalg.norm(covector)
-        rest = covector - directions @ (directions.T @ covector)
+    for name, covector in _known_directions(model, state).items():
+        if len(words) == directions.shape[1]:
+            return tuple(words)
+        row = covector @ lift
+        size = np.linalg.norm(row)
+        rest = row - directions @ (directions.T @ row)
         if size == 0.0 or np.linalg.norm(rest) > _SAME * size:
             continue
-        new = left.T @ covector
+        new = left.T @ row
         if np.linalg.norm(new) > 1e-3 * size:
             words.append(name)
             left = left @ linalg.null_space(new[None] / np.linalg.norm(new))
-    return words + _mixtures(left.T @ by_coordinates.T, names)
+    return (*words, *_mixtures(left.T @ scaled.T, entries(model)))
 
 
-def _mixtures(rows: Array, names: Sequence[str]) -> list[str]:
+def _known_directions(model: TreeModel, state: State) -> dict[str, Array]:
+    """Return momenta, what they are rates of, and entries of the state, as covectors (2 m,).
+
+    Momenta are those about the centre of mass in world axes, and their changes those from the
+    motion of the state; what they are rates of holds for small displacements from rest.
+    """
+    single = dict(zip(entries(model), np.eye(2 * model.m), strict=True))
+    if model.base == 'fixed':
+        return single  # no momentum is kept
+    A = centroidal(model, state).A
+    by_position = np.zeros_like(A)
+    if np.any(state.v) or np.any(state.r):
+        for k, z in enumerate(_STEP * np.eye(model.m, 2 * model.m)):
+            ahead, behind = (centroidal(model, state.retract(step)).h for step in (z, -z))
+            by_position[:, k] = (ahead - behind) / (2.0 * _STEP)
+    momenta = [f'{kind} momentum {axis}' for kind in ('linear', 'angular') for axis in 'xyz']
+    integrals = [f'centre of mass {axis}' for axis in 'xyz']
+    integrals += [f'integral of {momentum}' for momentum in momenta[3:]]
+    covectors = np.vstack((np.hstack((by_position, A)), np.hstack((A, np.zeros_like(A)))))
+    return dict(zip(momenta + integrals, covectors, strict=True)) | single
+
+
+def _mixtures(rows: Array, names: list[str]) -> list[str]:
     """Return each row as a text, pivots chosen by QR with column pivoting."""
     if not len(rows):
         return []
     R, pivots = linalg.qr(rows, mode='r', pivoting=True)
-    reduced = linalg.solve_triangular(R[:, : len(rows)], R)
     texts = []
-    for row in reduced:
-        order = np.argsort(-np.abs(row))
-        terms = [(names[pivots[k]], float(row[k])) for k in order[:4] if abs(row[k]) > _SMALL]
-        texts.append(' '.join(f'{value:+.2g} {name}' for name, value in terms))
+    for row in linalg.solve_triangular(R[:, : len(rows)], R):
+        most = [k for k in np.argsort(-np.abs(row))[:4] if abs(row[k]) > _SMALL]
+        texts.append(' '.join(f'{row[k]:+.2g} {names[pivots[k]]}' for k in most))
     return texts

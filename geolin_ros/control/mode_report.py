@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an analysis of modes has found, as text and for JSON."""
 
-import dataclasses
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolin_ros.typing import Array
+
+_VERDICTS = {True: 'stabilizable', False: 'NOT stabilizable', None: 'reachable states only'}
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,7 @@ class Mode:
 
     eigenvalue: complex
     words: str
-    shape: NDArray[np.complex128] = field(
-        default_factory=lambda: np.zeros(0, dtype=np.complex128), compare=False, repr=False
-    )
+    shape: NDArray[np.complex128] = field(compare=False, repr=False)
 
     @property
     def time_constant(self) -> float:
@@ -65,14 +64,11 @@ class Mode:
         return {
             'real': self.eigenvalue.real,
             'imaginary': self.eigenvalue.imag,
-            'time_constant_s': None if self.eigenvalue.real == 0.0 else self.time_constant,
+            'time_constant_s': self.time_constant if self.eigenvalue.real else None,
             'frequency_rad_s': self.frequency,
             'damping': self.damping,
             'words': self.words,
         }
-
-
-_VERDICTS = {True: 'stabilizable', False: 'NOT stabilizable', None: 'reachable states only'}
 
 
 class FullPair(NamedTuple):
@@ -84,13 +80,6 @@ class FullPair(NamedTuple):
     """Of the states, those that the contacts hold: they stay where they are, or decay by
     Baumgarte terms."""
     stabilizable: bool
-
-    def text(self) -> str:
-        """Return a line."""
-        return (
-            f'of the {self.states} states of A and B {self.controllable} are controllable: the '
-            f'contacts constrain {self.constrained}, which stay where they are or decay'
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,31 +127,33 @@ class ModeReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
-        plain = dataclasses.asdict(self)
-        values = self.uncontrollable_eigenvalues
-        plain['uncontrollable_eigenvalues'] = [[v.real, v.imag] for v in values.tolist()]
-        plain['modes'] = [mode.as_dict() for mode in self.modes]
-        return plain | {
+        poles = self.uncontrollable_eigenvalues.tolist()
+        return vars(self) | {
             'uncontrollable': list(self.uncontrollable),
+            'uncontrollable_eigenvalues': [[pole.real, pole.imag] for pole in poles],
+            'modes': [mode.as_dict() for mode in self.modes],
             'blocks': list(self.blocks),
             'smallest_kept': self.smallest_kept if np.isfinite(self.smallest_kept) else None,
-            'full': None if self.full is None else self.full._asdict(),
+            'full': self.full and self.full._asdict(),
         }
-
-    def _reason(self) -> str:
-        """Return what no input reaches, where that keeps the robot from being stabilizable."""
-        if self.stabilizable is not False or not self.uncontrollable:
-            return ''
-        first, more = self.uncontrollable[0], len(self.uncontrollable) - 1
-        return f': no input reaches {first}{f" and {more} more" if more else ""}'
 
     def text(self) -> str:
         """Return the report."""
+        reason = ''
+        if self.stabilizable is False and self.uncontrollable:
+            first, *others = self.uncontrollable
+            more = f' and {len(others)} more' if others else ''
+            reason = f': no input reaches {first}{more}'
         lines = [
             f'{self.about}: {self.controllable} of {self.states} states controllable, '
-            f'{_VERDICTS[self.stabilizable]}{self._reason()}',
-            *([] if self.full is None else [self.full.text()]),
+            f'{_VERDICTS[self.stabilizable]}{reason}'
         ]
+        if self.full is not None:
+            lines.append(
+                f'of the {self.full.states} states of A and B {self.full.controllable} are '
+                f'controllable: the contacts constrain {self.full.constrained}, which stay where '
+                'they are or decay'
+            )
         if self.blocks:
             lines.append(
                 f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest '
@@ -170,8 +161,7 @@ class ModeReport:
                 f'steps {"+".join(map(str, self.blocks))}'
             )
         if self.uncontrollable:
-            lines.append('out of reach of the inputs:')
-            lines += [f'  {words}' for words in self.uncontrollable]
+            lines += ['out of reach of the inputs:', *(f'  {one}' for one in self.uncontrollable)]
         if self.modes:
             lines.append('modes, longest time constants first:')
             lines += [f'  {mode.text()}' for mode in self.modes]

@@ -156,7 +156,7 @@ def test_wrong_arguments__are_named(solo):
         analyze_modes(arm, arm.neutral_state(), horizon=0.1)
     body = Link.from_mass('body', 1.0, np.zeros(3), np.eye(3))
     drone = TreeModel.from_description(Description('drone', (body,), ()))
-    with pytest.raises(ConfigurationError, match=r"'drone' has no joints"):
+    with pytest.raises(ConfigurationError, match=r"'drone' has 0 joints"):
         analyze_modes(drone, drone.neutral_state(), horizon=1.0)
 
 
