@@ -6,9 +6,8 @@
 
 with a force f_k (3,) in world axes at each point of each support, inside a pyramid of 8 facets
 within its friction cone, pressing and not pulling; any forces f_l in the robot's closed loops;
-efforts within the limits of the robot. Among
-all such forces those of least sum of squares are taken, forces as a share of the weight, efforts
-of their limits, by a quadratic program.
+efforts within the limits of the robot. Among all such forces those of least sum of squares are
+taken, forces as a share of the weight, efforts of their limits, by ProxQP [Bambade 2022].
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.control import quadratic_program
 from geolin_ros.control.support import (
     Support,
     distance_inside,
@@ -33,12 +31,17 @@ from geolin_ros.errors import ConfigurationError, InfeasibleError
 from geolin_ros.linearization.contacts.rows import constraints_of
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
+from geolin_ros.optional import optional
 from geolin_ros.typing import Array
+
+linalg = optional('scipy.linalg', extra='control')
+proxsuite = optional('proxsuite', extra='control')
 
 FRICTION = 0.5
 """Coefficient to plan with, below that of most floors."""
 _FACETS = 8
 _LOOP_PRICE = 1e-6  # of the forces in closed loops, against those on supports
+_ACCURACY = 1e-9  # of the quadratic program
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +74,7 @@ class Statics:
         place = f'{"inside" if self.margin >= 0.0 else "outside"} the support polygon'
         if len(self.polygon) < 3:
             what = 'line between' if len(self.polygon) == 2 else 'point of'
-            place = (
-                f'off the {what} its supports, which have no area: no force of the ground catches '
-                'a fall'
-            )
+            place = f'off the {what} its supports, which have no area'
         return (
             f'{self.mass:.3f} kg, centre of mass {np.round(self.com, 4).tolist()} m, '
             f'{1e3 * abs(self.margin):.1f} mm {place}'
@@ -125,6 +125,10 @@ class Equilibrium:
     load_share: Array
     statics: Statics
 
+    def _loads(self) -> dict[str, float]:
+        frames = [support.frame for support in self.supports]
+        return dict(zip(frames, self.load_share.tolist(), strict=True))
+
     def as_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""
         return {
@@ -134,10 +138,7 @@ class Equilibrium:
             'com_margin_m': self.statics.margin,
             'largest_effort_use': float(np.max(self.effort_use)),
             'largest_friction_use': float(np.max(self.friction_use)),
-            'load_share': {
-                support.frame: float(share)
-                for support, share in zip(self.supports, self.load_share, strict=True)
-            },
+            'load_share': self._loads(),
             'tau': self.tau.tolist(),
             'wrenches': self.wrenches.tolist(),
         }
@@ -145,8 +146,7 @@ class Equilibrium:
     def text(self) -> str:
         """Return the report, a line a matter."""
         shares = ', '.join(
-            f'{support.frame} {100.0 * share:.1f} %'
-            for support, share in zip(self.supports, self.load_share, strict=True)
+            f'{foot} {100.0 * share:.1f} %' for foot, share in self._loads().items()
         )
         return (
             f'{self.statics.text()}\n'
@@ -199,150 +199,135 @@ def equilibrium(
             f'robot {model.name!r} has a {model.base} base, {len(supports)} supports, friction '
             f'{friction:g}; expected a floating base, a support, friction above 0'
         )
-    rest = model.state(state.H, state.s, np.zeros(6), np.zeros(model.n))
-    problem = _Problem(model, rest, supports, friction)
-    forces = problem.solve(problem.effort_limits)
+    problem = _Problem(model, state.at_rest(), supports, friction)
+    forces = problem.solve(problem.limits)
     if forces is None:
-        raise problem.explain()
+        raise problem.refusal()
     return problem.equilibrium(forces)
 
 
 class _Problem:
-    """Forces at the points of support, as multiples of the weight."""
+    """Forces at the points of support, then in closed loops, as multiples of the weight."""
 
     def __init__(
         self, model: TreeModel, state: State, supports: Sequence[Support], friction: float
     ) -> None:
         self.model, self.state, self.friction = model, state, friction
-        self.kinematics, self.stands_on = Kinematics(model, state), tuple(supports)
-        self.supports = tuple(support.grounded(self.kinematics) for support in supports)
+        self.at, self.stands_on = Kinematics(model, state), tuple(supports)
+        self.supports = tuple(support.grounded(self.at) for support in supports)
         self.weight = model.total_mass * float(np.linalg.norm(model.gravity)) or 1.0
         self.h = bias_force(model, state) / self.weight
-        points, normals, rows = [], [], []
+        angles = 2.0 * np.pi * np.arange(_FACETS) / _FACETS
+        circle = np.stack((np.cos(angles), np.sin(angles)), axis=1)
+        inner = friction * np.cos(np.pi / _FACETS)
+        points, normals, rows, cones = [], [], [], []
         for support in self.supports:
             frame = support.at(model)
-            normal = (
-                self.kinematics.pose(frame)[:3, 2] if support.kind == 'surface' else upward(model)
-            )
-            for point in np.asarray(support.points, dtype=np.float64):
-                at = frame.placement.copy()
-                at[:3, 3] += at[:3, :3] @ point
-                spot = Frame(frame.body, at)
-                points.append(self.kinematics.pose(spot)[:3, 3])
-                rows.append(self.kinematics.jacobian(spot, 'mixed')[:3])
+            flat = support.kind == 'surface'
+            normal = self.at.pose(frame)[:3, 2] if flat else upward(model)
+            across = np.linalg.svd(normal[None])[2][1:]
+            for point in np.asarray(support.points):
+                placement = frame.placement.copy()
+                placement[:3, 3] += placement[:3, :3] @ point
+                spot = Frame(frame.body, placement)
+                points.append(self.at.pose(spot)[:3, 3])
+                rows.append(self.at.jacobian(spot, 'mixed')[:3])
                 normals.append(normal)
+                cones.append(np.vstack((circle @ across - inner * normal, -normal)))
         self.points, self.normals = np.array(points), np.array(normals)
         loops = constraints_of(model, state, model.loops).A
         self.J = np.vstack((*rows, loops))
-        self.priced = np.repeat((1.0, _LOOP_PRICE), (3 * len(points), len(loops)))
+        self.cone = linalg.block_diag(*cones, np.zeros((0, len(loops))))  # cone f <= 0
+        self.price = np.repeat((1.0, _LOOP_PRICE), (3 * len(points), len(loops)))
         limits = np.array(model.limits.effort) / self.weight
-        actuated = np.isin(model.joint_names, model.actuated_joints)
-        self.effort_limits = np.where(actuated, limits, 0.0)
+        self.limits = np.where(np.isin(np.arange(model.n), model.actuated), limits, 0.0)
         self.scale = np.where(np.isfinite(limits) & (limits > 0.0), limits, 1.0)
 
-    def solve(self, effort_limits: Array) -> Array | None:
-        """Return forces, first (3 k,) on supports, efforts within limits (n,), or None."""
-        G, g = self.J[:, :6].T, self.h[:6]
-        Jt = self.J[:, 6:].T / self.scale[:, None]
-        wanted = self.h[6:] / self.scale
-        passive = effort_limits == 0.0
-        cone, upper = self._cone()
-        bound = effort_limits[~passive] / self.scale[~passive]
-        x = quadratic_program.solve(
-            np.diag(self.priced) + Jt.T @ Jt,
+    def solve(self, limits: Array) -> Array | None:
+        """Return forces of which efforts stay within limits (n,), or None."""
+        Jt, wanted = self.J[:, 6:].T / self.scale[:, None], self.h[6:] / self.scale
+        passive, active = limits == 0.0, limits != 0.0
+        bound = limits[active] / self.scale[active]
+        must = np.vstack((self.J[:, :6].T, Jt[passive]))
+        right = np.concatenate((self.h[:6], wanted[passive]))
+        lower = np.concatenate((np.full(len(self.cone), -np.inf), wanted[active] - bound))
+        upper = np.concatenate((np.zeros(len(self.cone)), wanted[active] + bound))
+        problem = proxsuite.proxqp.dense.QP(len(self.price), len(right), len(lower))
+        problem.settings.eps_abs = problem.settings.eps_primal_inf = _ACCURACY
+        problem.settings.eps_rel = 0.0
+        problem.settings.max_iter = 1000
+        problem.init(
+            np.diag(self.price) + Jt.T @ Jt,
             -Jt.T @ wanted,
-            np.vstack((G, Jt[passive])),
-            np.concatenate((g, wanted[passive])),
-            np.vstack((cone, Jt[~passive])),
-            np.concatenate((np.full(len(cone), -np.inf), wanted[~passive] - bound)),
-            np.concatenate((upper, wanted[~passive] + bound)),
+            must,
+            right,
+            np.vstack((self.cone, Jt[active])),
+            np.maximum(lower, -1e20),
+            np.minimum(upper, 1e20),
         )
-        if x is None:
+        problem.solve()
+        if problem.results.info.status != proxsuite.proxqp.PROXQP_SOLVED:
             return None
-        must = np.vstack((G, Jt[passive]))  # from the solver's precision to rounding
-        missing = np.concatenate((g, wanted[passive])) - must @ x
-        return np.asarray(x + np.linalg.lstsq(must, missing, rcond=1e-12)[0])
+        x = np.array(problem.results.x)  # from the solver's precision to rounding:
+        return np.asarray(x + np.linalg.lstsq(must, right - must @ x, rcond=1e-12)[0])
 
-    def _cone(self) -> tuple[Array, Array]:
-        """Return C, u: C f <= u for forces that press, in pyramids inside the friction cones."""
-        angles = 2.0 * np.pi * np.arange(_FACETS) / _FACETS
-        inner = self.friction * np.cos(np.pi / _FACETS)
-        C = np.zeros((len(self.points), _FACETS + 1, len(self.J)))
-        for k, normal in enumerate(self.normals):
-            across = np.linalg.svd(normal[None])[2][1:]
-            directions = np.stack((np.cos(angles), np.sin(angles)), axis=1) @ across
-            C[k, :_FACETS, 3 * k : 3 * k + 3] = directions - inner * normal
-            C[k, _FACETS, 3 * k : 3 * k + 3] = -normal
-        rows = C.reshape(-1, C.shape[2])
-        return rows, np.zeros(len(rows))
+    def efforts(self, forces: Array) -> Array:
+        tau = self.weight * (self.h[6:] - self.J[:, 6:].T @ forces)
+        tau[self.limits == 0.0] = 0.0
+        return tau
 
-    def statics(self) -> Statics:
-        """Return where the centre of mass is."""
-        return statics(self.model, self.state, self.supports)
-
-    def explain(self) -> InfeasibleError:
+    def refusal(self) -> InfeasibleError:
         """Return what makes the posture impossible to hold."""
-        report = self.statics()
-        passive = self.effort_limits == 0.0
-        unlimited = self.solve(np.where(passive, 0.0, np.inf))
+        report = statics(self.model, self.state, self.supports)
+        unlimited = self.solve(np.where(self.limits == 0.0, 0.0, np.inf))
         if unlimited is None:
-            why = f'{report.text()}, friction {self.friction:g}'
-            fix = 'move the centre of mass over the supports'
-            if np.any(passive):
-                fix += ', or actuate every joint'
+            why = (
+                f'{report.text()}, friction {self.friction:g}; move the centre of mass over the '
+                'supports, or actuate every joint'
+            )
         else:
-            tau = self._efforts(unlimited)
-            ratio = np.abs(tau) / np.maximum(self.effort_limits * self.weight, 1e-300)
-            ratio[passive] = 0.0
-            worst = int(np.argmax(ratio))
+            tau = self.efforts(unlimited)
+            use = np.abs(tau) / np.maximum(self.limits * self.weight, 1e-300)
+            worst = int(np.argmax(use))
             why = (
                 f'joint {self.model.joint_names[worst]!r} would need {tau[worst]:.3g}, its limit '
-                f'is {self.model.limits.effort[worst]:.3g} [N m or N]'
+                f'is {self.model.limits.effort[worst]:.3g} [N m or N]; bend the joints less, or '
+                'correct the effort limits'
             )
-            fix = 'bend the joints less, or correct the effort limits'
         return InfeasibleError(
-            f'no efforts and contact forces hold robot {self.model.name!r} in this posture: '
-            f'{why}; {fix}',
+            f'no efforts and contact forces hold robot {self.model.name!r} in this posture: {why}',
             report,
         )
 
-    def _efforts(self, forces: Array) -> Array:
-        tau = self.weight * (self.h[6:] - self.J[:, 6:].T @ forces)
-        tau[self.effort_limits == 0.0] = 0.0
-        return tau
-
     def equilibrium(self, x: Array) -> Equilibrium:
-        """Return the result for forces (3 k,)."""
-        tau = self._efforts(x)
-        forces = self.weight * x[: 3 * len(self.points)].reshape(-1, 3)
+        """Return the result for forces of `solve`."""
+        tau = self.efforts(x)
+        forces = self.weight * x[: self.points.size].reshape(-1, 3)
         residual = self.weight * (self.h - self.J.T @ x)
         residual[6:] -= tau
         normal = np.sum(forces * self.normals, axis=1)
         tangential = np.linalg.norm(forces - normal[:, None] * self.normals, axis=1)
-        pressing = normal > 1e-9 * self.weight
+        bears = self.friction * np.maximum(normal, 1e-300)
         wrenches, shares, first = [], [], 0
         for support in self.supports:
-            last = first + len(np.asarray(support.points))
-            H = self.kinematics.pose(support.at(self.model))
-            own = forces[first:last] @ H[:3, :3]
-            arms = (self.points[first:last] - H[:3, 3]) @ H[:3, :3]
-            wrench = np.concatenate((own.sum(axis=0), np.cross(arms, own).sum(axis=0)))
+            own = slice(first, first + len(np.asarray(support.points)))
+            H = self.at.pose(support.at(self.model))
+            f, arms = forces[own] @ H[:3, :3], (self.points[own] - H[:3, 3]) @ H[:3, :3]
+            wrench = np.concatenate((f.sum(axis=0), np.cross(arms, f).sum(axis=0)))
             wrenches.append(wrench[: support.rows])
-            shares.append(normal[first:last].sum() / self.weight)
-            first = last
+            shares.append(normal[own].sum() / self.weight)
+            first = own.stop
         return Equilibrium(
-            self.state,
-            self.supports,
-            self.stands_on,
-            tau,
-            np.concatenate(wrenches),
-            self.points,
-            forces,
-            residual,
-            np.abs(tau)
-            / np.where(self.effort_limits > 0.0, self.effort_limits, 1.0)
-            / self.weight,
-            np.where(pressing, tangential / (self.friction * np.maximum(normal, 1e-300)), 0.0),
-            np.array(shares),
-            self.statics(),
+            state=self.state,
+            supports=self.supports,
+            stands_on=self.stands_on,
+            tau=tau,
+            wrenches=np.concatenate(wrenches),
+            points=self.points,
+            forces=forces,
+            residual=residual,
+            effort_use=np.abs(tau) / np.where(self.limits > 0.0, self.limits, 1.0) / self.weight,
+            friction_use=np.where(normal > 1e-9 * self.weight, tangential / bears, 0.0),
+            load_share=np.array(shares),
+            statics=statics(self.model, self.state, self.supports),
         )
