@@ -108,10 +108,21 @@ def standing_posture(
             f'robot {model.name!r} has a {model.base} base and {len(supports)} supports, expected '
             'a floating base and a support'
         )
-    seed = state_with(model, joints or {}) if start is None else _at_rest(model, start)
-    wanted = (
-        _on_the_ground(seed, supports, model) if start is None else _poses(seed, supports, model)
-    )
+    seed = state_with(model, joints or {}) if start is None else start.at_rest()
+    at = Kinematics(model, seed)
+    wanted = {support.frame: at.pose(support.at(model)) for support in supports}
+    asked, is_bent = height, False
+    if start is None:
+        stretched = seed.H[2, 3] - _floor(wanted, supports)
+        for support in supports:
+            wanted[support.frame] = level(wanted[support.frame])
+            wanted[support.frame][2, 3] = support.radius
+        if height is None:
+            height = CROUCH * float(stretched)
+            better = None if joints else _bent_legs(at, supports, height)
+            if better is not None:
+                height, is_bent = better[0], True
+                wanted |= better[1]
     lifted: dict[str, Array] = {}
     for name, given in (feet or {}).items():
         place = np.asarray(given, dtype=np.float64)
@@ -122,34 +133,27 @@ def standing_posture(
                 f'{", ".join(wanted)}, or the position (3,) of another link, in the air'
             )
         (wanted if stands else lifted)[name] = place
-    asked, seeds = height, list[State]()
-    floor = min(wanted[support.frame][2, 3] - support.radius for support in supports)
+    floor = _floor(wanted, supports)
     if height is None:
-        height = float(seed.H[2, 3] - floor)
-        if start is None:
-            height = CROUCH * (seed.H[2, 3] - _lowest(seed, supports, model))
-            better = None if joints else _bent_legs(seed, supports, model, height)
-            if better is not None:
-                height, places = better
-                wanted |= {
-                    name: place for name, place in places.items() if name not in (feet or {})
-                }
-                seeds = _ways_to_bend(seed, [*wanted, *lifted], model)
+        height = float(seed.H[2, 3]) - floor
     if com is None:
-        com = polygon_centre(support_polygon(_points(supports, wanted)))
-    legs = _legs(seed, [*wanted, *lifted], model)
-    weights = np.where(legs, _LEG, _JOINT)
-    task = _Task(
-        model, supports, wanted, lifted, np.asarray(com), floor + height, seed.s.copy(), weights
-    )
-    if not seeds:
-        seeds = [seed if start is not None else _bent(seed, legs, model)]
-    state = min((_solve(task, begin) for begin in seeds), key=task.regret)
+        places = [(np.asarray(support.points), wanted[support.frame]) for support in supports]
+        points = np.vstack([own @ H[:3, :3].T + H[:3, 3] for own, H in places])
+        com = polygon_centre(support_polygon(points))
+    moves = np.array([at.jacobian(link)[:, 6:] for link in (*wanted, *lifted)]) != 0.0
+    legs = moves.any(axis=(0, 1))
+    task = _Task(model, supports, wanted, lifted, np.asarray(com), floor, height, seed.s, legs)
+    begins = [seed]
+    if start is None:
+        begins = [_bent(seed, legs, model)]
+        if is_bent:
+            begins += _ways_to_bend(seed, legs, model)
+    state = min((_solve(task, begin) for begin in begins), key=task.regret)
     if start is None and feet is None and TOLERANCE < task.missing(state) <= NEARLY:
         task = task._replace(may_step=True)
         state = _solve(task, state)
     if asked is None and start is None and not joints:
-        state = _at_ease(task, state, floor, legs)
+        state = _at_ease(task, state)
     _check(task, state)
     if asked is not None and abs(state.H[2, 3] - floor - asked) > HEIGHT_TOLERANCE:
         raise InfeasibleError(
@@ -165,27 +169,23 @@ class _Task(NamedTuple):
     model: TreeModel
     supports: Sequence[Support]
     wanted: Mapping[str, Array]
-    lifted: Mapping[str, ArrayLike]
+    lifted: Mapping[str, Array]
     com: Array
+    floor: float
     height: float
     joints: Array
-    weights: Array
+    legs: NDArray[np.bool_]
+    """(n,) which joints move one of the feet."""
     may_step: bool = False
     """Whether soles must only be level on the ground, wherever."""
 
-    def must(self, state: State) -> tuple[Array, Array]:
-        """Return what is missing, and how it changes with z[:m]."""
-        missing, J = self.must_by_name(state)
-        return np.concatenate(list(missing.values())), J
-
-    def must_by_name(self, state: State) -> tuple[dict[str, Array], Array]:
+    def must(self, state: State) -> tuple[dict[str, Array], Array]:
         """Return what is missing by name, and how it changes with z[:m] all together."""
         at, mass = Kinematics(self.model, state), centre_of_mass(self.model, state)
         missing, rows = {}, []
         for support in self.supports:
-            frame = support.at(self.model)
+            frame, goal = support.at(self.model), self.wanted[support.frame]
             pose, J = at.pose(frame), at.jacobian(frame)
-            goal = self.wanted[support.frame]
             if support.kind == 'surface':
                 error = se3.log(se3.relative(pose, goal))
                 J = se3.left_jacobian_inverse(error) @ J
@@ -196,7 +196,7 @@ class _Task(NamedTuple):
             missing[f'foot {support.frame!r}'] = error
             rows.append(J)
         for name, position in self.lifted.items():
-            missing[f'lifted foot {name!r}'] = np.asarray(position) - at.pose(name)[:3, 3]
+            missing[f'lifted foot {name!r}'] = position - at.pose(name)[:3, 3]
             rows.append(at.jacobian(name, 'mixed')[:3])
         for loop in self.model.loops:
             first, second = resolve(self.model, loop)
@@ -216,46 +216,44 @@ class _Task(NamedTuple):
 
     def missing(self, state: State) -> float:
         """Return the largest error of a foot or the centre of mass [m, rad]."""
-        return float(np.max(np.abs(self.must(state)[0])))
+        return max(float(np.abs(error).max()) for error in self.must(state)[0].values())
 
     def regret(self, state: State) -> float:
         """Return how far a posture is from what is asked of it [m, rad]."""
-        return 1e3 * max(0.0, self.missing(state) - TOLERANCE) + float(
-            abs(self.height - state.H[2, 3])
-        )
+        off = abs(self.floor + self.height - state.H[2, 3])
+        return 1e3 * max(0.0, self.missing(state) - TOLERANCE) + float(off)
 
     def should(self, state: State) -> tuple[Array, Array]:
         """Return weighted wishes: what is missing (rows,), and how it changes (rows, m)."""
-        m, R = self.model.m, state.H[:3, :3]
-        tilt = se3.log(se3.relative(state.H, level(state.H)))[3:]
-        J = np.zeros((4 + self.model.n, m))
+        weights = np.where(self.legs, _LEG, _JOINT)
+        J = np.zeros((4 + self.model.n, self.model.m))
         J[:3, 3:6] = _UPRIGHT * np.eye(3)
-        J[3, :3] = _HEIGHT * R[2]
-        J[4:, 6:] = np.diag(self.weights)
-        away = state.difference(self.model.state(state.H, self.joints, state.v, state.r))[6:m]
-        rise = np.array([_HEIGHT * (self.height - state.H[2, 3])])
-        return np.concatenate((_UPRIGHT * tilt, rise, self.weights * away)), J
+        J[3, :3] = _HEIGHT * state.H[2, :3]
+        J[4:, 6:] = np.diag(weights)
+        tilt = se3.log(se3.relative(state.H, level(state.H)))[3:]
+        rise = self.floor + self.height - state.H[2, 3]
+        goal = self.model.state(state.H, self.joints, state.v, state.r)
+        away = state.difference(goal)[6 : self.model.m]
+        return np.concatenate((_UPRIGHT * tilt, [_HEIGHT * rise], weights * away)), J
 
 
 def _solve(task: _Task, state: State) -> State:
     """Return the posture after Gauss-Newton steps, the last ones on what must hold alone."""
-    model, m = task.model, task.model.m
-    last = np.inf
+    model, last = task.model, np.inf
     placed = task._replace(may_step=False)
     for _ in range(_STEPS):
         missing, J = placed.must(state)
         should, K = task.should(state)
-        lower, upper = _room(model, state)
         with np.errstate(all='ignore'):
             step = optimize.lsq_linear(
                 np.vstack((_MUST * J, K)),
-                np.concatenate((_MUST * missing, should)),
-                (lower, upper),
+                np.concatenate((_MUST * np.concatenate(list(missing.values())), should)),
+                _room(model, state),
                 method='bvls',
                 tol=1e-12,
             ).x
         size = float(np.max(np.abs(step)))
-        state = _moved(state, step * min(1.0, _LARGEST_STEP / max(size, 1e-300)), model)
+        state = _moved(state, step * min(1.0, _LARGEST_STEP / max(size, 1e-300)))
         if size < 1e-6 or (size < 1e-3 and size > 0.9 * last):
             break
         last = size
@@ -263,7 +261,8 @@ def _solve(task: _Task, state: State) -> State:
     best, least, last = state, np.inf, np.inf
     for _ in range(_STEPS):
         missing, J = task.must(state)
-        most = float(np.max(np.abs(missing)))
+        error = np.concatenate(list(missing.values()))
+        most = float(np.max(np.abs(error)))
         if most < least:
             best, least = state, most
         if most <= ROUNDING or (most <= TOLERANCE and most > 0.5 * last):
@@ -271,26 +270,26 @@ def _solve(task: _Task, state: State) -> State:
         last = most
         lower, upper = _room(model, state)
         free = (lower < -1e-9) & (upper > 1e-9)
-        step = np.zeros(m)
-        step[free] = np.linalg.lstsq(J[:, free], missing, rcond=1e-9)[0]
-        state = _moved(state, np.clip(step, lower, upper), model)
+        step = np.zeros(model.m)
+        step[free] = np.linalg.lstsq(J[:, free], error, rcond=1e-9)[0]
+        state = _moved(state, np.clip(step, lower, upper))
     return best
 
 
-def _at_ease(task: _Task, state: State, floor: float, legs: NDArray[np.bool_]) -> State:
+def _at_ease(task: _Task, state: State) -> State:
     """Return a posture that keeps `RESERVE`, or the one that keeps most of some heights."""
-    best, most = state, _reserve(task, state, legs)
+    best, most = state, _reserve(task, state)
     if most < RESERVE:
         for share in HEIGHTS:
-            other = task._replace(height=floor + share * (task.height - floor))
+            other = task._replace(height=share * task.height)
             found = _solve(other, state)
-            kept = _reserve(other, found, legs)
+            kept = _reserve(other, found)
             if kept > most:
                 best, most = found, kept
     return best
 
 
-def _reserve(task: _Task, state: State, legs: NDArray[np.bool_]) -> float:
+def _reserve(task: _Task, state: State) -> float:
     """Return what of efforts, room of the legs' joints and friction is left at least, up to 1."""
     if task.missing(state) > TOLERANCE or task.regret(state) > HEIGHT_TOLERANCE:
         return -np.inf
@@ -299,30 +298,24 @@ def _reserve(task: _Task, state: State, legs: NDArray[np.bool_]) -> float:
     except InfeasibleError:
         return -np.inf
     limits = task.model.limits
-    to_limit = np.minimum(*np.abs(_room(task.model, state)))[6:][legs]
-    half = 0.5 * (limits.upper - limits.lower)[legs]
+    to_limit = np.minimum(*np.abs(_room(task.model, state)))[6:][task.legs]
+    half = 0.5 * (limits.upper - limits.lower)[task.legs]
     room = np.where(np.isfinite(half), to_limit / np.where(half > 0.0, half, 1.0), 1.0)
     use = max(np.max(point.effort_use), np.max(point.friction_use))
     return float(min(1.0 - use, np.min(room, initial=1.0)))
 
 
 def _check(task: _Task, state: State) -> None:
-    must, _ = task.must_by_name(state)
-    missed = {name: float(np.max(np.abs(error))) for name, error in must.items()}
-    if max(missed.values()) <= TOLERANCE:
-        return
-    listed = ', '.join(f'{name} by {by:.3g}' for name, by in missed.items() if by > TOLERANCE)
-    lower, upper = _room(task.model, state)
-    stuck = [
-        name
-        for name, low, high in zip(task.model.joint_names, lower[6:], upper[6:], strict=True)
-        if low > -1e-9 or high < 1e-9
-    ]
-    raise InfeasibleError(
-        f'no posture of robot {task.model.name!r} found: missed {listed} [m, rad], at their '
-        f'limits: {", ".join(stuck) or "none"}; expected at most {TOLERANCE:g}; move '
-        'the feet, or the centre of mass, or start from other joint positions'
-    )
+    sizes = {name: float(np.abs(error).max()) for name, error in task.must(state)[0].items()}
+    missed = [f'{name} by {size:.3g}' for name, size in sizes.items() if size > TOLERANCE]
+    if missed:
+        lower, upper = (limit[6:] for limit in _room(task.model, state))
+        stuck = np.array(task.model.joint_names)[(lower > -1e-9) | (upper < 1e-9)]
+        raise InfeasibleError(
+            f'no posture of robot {task.model.name!r} found: missed {", ".join(missed)} [m, rad], '
+            f'at their limits: {", ".join(stuck) or "none"}; move the feet, or the centre of '
+            'mass, or start from other joint positions'
+        )
 
 
 def state_with(model: TreeModel, joints: Mapping[str, float]) -> State:
@@ -333,87 +326,71 @@ def state_with(model: TreeModel, joints: Mapping[str, float]) -> State:
     """
     state = model.neutral_state()
     for name, position in joints.items():
-        state.s[_position_index(model, name)] = position
-    lower, upper = _room(model, state)
-    return _moved(state, np.clip(np.zeros(model.m), lower, upper), model)
-
-
-def _legs(state: State, links: Sequence[str], model: TreeModel) -> NDArray[np.bool_]:
-    """Return which joints (n,) move one of the links against the base."""
-    at = Kinematics(model, state)
-    moves = np.array([at.jacobian(link)[:, 6:] for link in links]) != 0.0
-    return np.asarray(moves.any(axis=(0, 1)))
+        model.joint_index(name)
+        if name not in model.position_names:
+            raise ConfigurationError(
+                f'joint {name!r} is part of a joint with several axes, expected one with one axis'
+            )
+        state.s[model.position_names.index(name)] = position
+    return _moved(state, np.clip(np.zeros(model.m), *_room(model, state)))
 
 
 def _bent(state: State, legs: NDArray[np.bool_], model: TreeModel) -> State:
-    lower, upper = _room(model, state)
-    bent = np.isfinite(upper - lower) & np.concatenate((np.zeros(6, dtype=np.bool_), legs))
+    lower, upper = (limit[6:] for limit in _room(model, state))
+    bent = np.isfinite(upper - lower) & legs
     step = np.zeros(model.m)
-    step[bent] = 0.5 * _BEND * (lower[bent] + upper[bent])
+    step[6:][bent] = 0.5 * _BEND * (lower[bent] + upper[bent])
     if np.max(np.abs(step), initial=0.0) < 1e-6:  # limits that do not tell where knees bend to
-        step[bent] = _BEND * np.minimum(upper[bent], 1.0)
-    return _moved(state, step, model)
+        step[6:][bent] = _BEND * np.minimum(upper[bent], 1.0)
+    return _moved(state, step)
 
 
 def _bent_legs(
-    seed: State, supports: Sequence[Support], model: TreeModel, height: float
+    at: Kinematics, supports: Sequence[Support], height: float
 ) -> tuple[float, dict[str, Array]] | None:
     """Return a height and places of feet for legs that would have no room at a height, or None.
 
     A leg begins at its second joint, the hip's pitch, where it has three or more.
     """
+    model, shares, heights, places = at.model, [], [], {}
     if any(support.kind != 'point' for support in supports):
         return None
-    at, shares, heights, places = Kinematics(model, seed), [], [], {}
     for support in supports:
-        body, chain = model.frame(support.frame).body, list[int]()
-        while body > 0:
-            chain.insert(0, body)
-            body = int(model.tree.parent[body])
+        body, joints = model.frame(support.frame).body, list[Array]()
         foot = at.pose(support.at(model))
-        joints = [at.H[body, :3, 3] for body in chain][1 if len(chain) > 2 else 0 :]
+        while body > 0:
+            joints.insert(0, at.H[body, :3, 3])
+            body = int(model.tree.parent[body])
+        joints = joints[1:] if len(joints) > 2 else joints
         if len(joints) < 2:
             return None
+        hip = joints[0]
         length = float(np.linalg.norm(np.diff([*joints, foot[:3, 3]], axis=0), axis=1).sum())
-        above = seed.H[2, 3] - joints[0][2] + support.radius
+        above = at.H[0, 2, 3] - hip[2] + support.radius
         shares.append((height - above) / length)
         heights.append(above + BENT * length)
-        if np.linalg.norm(foot[:2, 3] - joints[0][:2]) > 0.5 * length:
+        if np.linalg.norm(foot[:2, 3] - hip[:2]) > 0.5 * length:
             places[support.frame] = level(foot)
-            places[support.frame][:2, 3] = joints[0][:2]
-            places[support.frame][2, 3] = support.radius
+            places[support.frame][:3, 3] = *hip[:2], support.radius
     if not places and min(shares) >= FOLDED and max(shares) <= STRETCHED:
         return None
     return float(np.mean(heights)), places
 
 
-def _ways_to_bend(seed: State, links: Sequence[str], model: TreeModel) -> list[State]:
+def _ways_to_bend(seed: State, legs: NDArray[np.bool_], model: TreeModel) -> list[State]:
     """Return postures to begin with: knees either way, within the limits."""
-    legs = _legs(seed, links, model)
-    found = [_bent(seed, legs, model)]
     depth = np.zeros(model.n, dtype=np.int64)
     for joint in range(model.n):
         parent = int(model.tree.parent[joint + 1]) - 1
         depth[joint] = depth[parent] + 1 if parent >= 0 and legs[parent] else 0
-    lower, upper = _room(model, seed)
-    for angle in (0.7, -0.7):
-        step = np.zeros(model.m)
-        step[6:] = np.where(legs, np.select([depth == 1, depth == 2], [angle, -2.0 * angle]), 0.0)
-        found.append(_moved(seed, np.clip(step, lower, upper), model))
-    return found
+    turn = np.where(legs, np.select([depth == 1, depth == 2], [0.7, -1.4]), 0.0)
+    step, (lower, upper) = np.concatenate((np.zeros(6), turn)), _room(model, seed)
+    return [_moved(seed, np.clip(side * step, lower, upper)) for side in (1.0, -1.0)]
 
 
-def _position_index(model: TreeModel, name: str) -> int:
-    model.joint_index(name)
-    if name not in model.position_names:
-        raise ConfigurationError(
-            f'joint {name!r} is part of a joint with several axes, expected one with one axis'
-        )
-    return model.position_names.index(name)
-
-
-def _at_rest(model: TreeModel, state: State) -> State:
-    return model.state(state.H, state.s, np.zeros(6), np.zeros(model.n))
+def _floor(poses: Mapping[str, Array], supports: Sequence[Support]) -> float:
+    """Return the height of the ground below the lowest foot."""
+    return float(min(poses[support.frame][2, 3] - support.radius for support in supports))
 
 
 def _room(model: TreeModel, state: State) -> tuple[Array, Array]:
@@ -426,34 +403,5 @@ def _room(model: TreeModel, state: State) -> tuple[Array, Array]:
     return lower, np.maximum(upper, lower + 1e-12)
 
 
-def _moved(state: State, step: Array, model: TreeModel) -> State:
-    return state.retract(np.concatenate((step, np.zeros(model.m))))
-
-
-def _poses(state: State, supports: Sequence[Support], model: TreeModel) -> dict[str, Array]:
-    at = Kinematics(model, state)
-    return {support.frame: at.pose(support.at(model)) for support in supports}
-
-
-def _on_the_ground(
-    state: State, supports: Sequence[Support], model: TreeModel
-) -> dict[str, Array]:
-    found = {name: level(pose) for name, pose in _poses(state, supports, model).items()}
-    for support in supports:
-        found[support.frame][2, 3] = support.radius
-    return found
-
-
-def _lowest(state: State, supports: Sequence[Support], model: TreeModel) -> float:
-    poses = _poses(state, supports, model)
-    return float(min(poses[support.frame][2, 3] - support.radius for support in supports))
-
-
-def _points(supports: Sequence[Support], wanted: Mapping[str, Array]) -> Array:
-    return np.vstack(
-        [
-            np.asarray(support.points) @ wanted[support.frame][:3, :3].T
-            + wanted[support.frame][:3, 3]
-            for support in supports
-        ]
-    )
+def _moved(state: State, step: Array) -> State:
+    return state.retract(np.concatenate((step, np.zeros_like(step))))
