@@ -7,6 +7,7 @@ that is nearly one, makes a point; a flat patch makes a sole, whose frame has to
 is made up where the shapes do not tell.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -78,9 +79,9 @@ def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]
             support = text if isinstance(text, Support) else Support.parse(text)
             model.frame(support.frame)
             feet.append(Foot(support, ''))
-            continue
-        shapes = shapes or shapes_of(urdf)
-        feet.append(foot_of_shapes(text.strip(), model, *shapes))
+        else:
+            shapes = shapes or shapes_of(urdf)
+            feet.append(_foot(text.strip(), model, *shapes))
     return feet
 
 
@@ -103,17 +104,16 @@ def candidate_feet(urdf: str | Path, model: TreeModel) -> list[Foot]:
     """
     shapes, path = shapes_of(urdf)
     at = Kinematics(model, state_with(model, {}))
-    found: list[tuple[float, Foot]] = []
+    found: list[Foot] = []
     for body in sorted(set(range(len(model.body_names))) - set(model.tree.parent.tolist())):
         links = [name for name, frame in model.frames.items() if frame.body == body]
         for link in reversed([name for name in links if shapes.get(name)]):
             try:
-                foot = foot_of_shapes(link, model, shapes, path)
+                found.append(_foot(link, model, shapes, path))
+                break
             except ConfigurationError:
                 continue
-            found.append((float(at.pose(link)[2, 3]), foot))
-            break
-    return [foot for _, foot in sorted(found, key=lambda item: item[0])]
+    return sorted(found, key=lambda foot: float(at.pose(foot.support.frame)[2, 3]))
 
 
 class _Patch(NamedTuple):
@@ -126,21 +126,24 @@ class _Patch(NamedTuple):
     is_mesh: bool
 
 
-def foot_of_shapes(frame: str, model: TreeModel, shapes: Shapes, urdf: Path | None = None) -> Foot:
+def _foot(frame: str, model: TreeModel, shapes: Shapes, urdf: Path | None) -> Foot:
     """Return the ball or sole that a link's shapes make; errors as `read_feet`."""
     model.frame(frame)
     reasons: list[str] = []
-    up = Kinematics(model, state_with(model, {})).pose(frame)[2, 2]
+    axis = Kinematics(model, state_with(model, {})).pose(frame)[:3, 2]
     for patch in _patches(frame, model, shapes, urdf, reasons):
-        support = _ball(frame, patch)
+        ball = _ball(frame, patch)
+        support = ball or _sole(frame, patch)
         if support is None:
-            support = _sole(frame, patch)
-            if support is not None and up < UPRIGHT:
-                reasons.append(_not_upright(frame, model))
-                break
-        if support is not None:
+            reasons.append(f'{patch.what} is no ball, and not flat along z')
+        elif ball or axis[2] >= UPRIGHT:
             return Foot(support, f'{frame}: {_words(support)}, from {patch.what}')
-        reasons.append(f'{patch.what} is no ball, and not flat along z')
+        else:
+            reasons.append(
+                f'its z axis points along {np.round(axis, 2).tolist()} of the world with joints '
+                'at rest, that of a sole has to point up'
+            )
+            break
     why = '; '.join(dict.fromkeys(reasons)) or 'it has none, nor have links that are fixed to it'
     raise ConfigurationError(
         f'the shapes of robot {model.name!r} do not tell what foot {frame!r} is: {why}; give '
@@ -150,65 +153,61 @@ def foot_of_shapes(frame: str, model: TreeModel, shapes: Shapes, urdf: Path | No
 
 
 def _patches(
-    frame: str,
-    model: TreeModel,
-    shapes: Shapes,
-    urdf: Path | None,
-    reasons: list[str],
+    frame: str, model: TreeModel, shapes: Shapes, urdf: Path | None, reasons: list[str]
 ) -> Iterator[_Patch]:
     """Yield the link's own shapes, and then those of its body; collision before visual ones."""
     own = model.frame(frame)
     others = [name for name, at in model.frames.items() if at.body == own.body and name != frame]
-    for names in ([frame], others):
-        for is_collision in (True, False):
-            points, radii, listed, kinds = [], [], [], set()
-            for name in names:
-                H = np.linalg.inv(own.placement) @ model.frame(name).placement
-                for shape in shapes.get(name, ()):
-                    if shape.is_collision != is_collision:
-                        continue
-                    try:
-                        found, radius = shape.outline(urdf)
-                    except (ConfigurationError, UrdfError) as error:
-                        reasons.append(str(error))
-                        continue
-                    points.append(found @ H[:3, :3].T + H[:3, 3])
-                    radii.append(np.full(len(found), radius))
-                    kinds.add(shape.kind)
-                    file = f' {Path(shape.file).name}' if shape.file else ''
-                    listed.append(
-                        f'{"collision" if is_collision else "visual"} {shape.kind}{file}'
-                        + (f' of {name}' if name != frame else '')
-                    )
-            if points:
-                what = f'the {listed[0]}' + (f' and {len(listed) - 1} more' if listed[1:] else '')
-                joined = np.concatenate(points), np.concatenate(radii)
-                yield _Patch(*joined, what, names == [frame], kinds == {'mesh'})
+    for names, is_collision in itertools.product(([frame], others), (True, False)):
+        points, radii, listed, kinds = [], [], [], set()
+        for name in names:
+            H = np.linalg.inv(own.placement) @ model.frame(name).placement
+            for shape in shapes.get(name, ()):
+                if shape.is_collision != is_collision:
+                    continue
+                try:
+                    found, radius = shape.outline(urdf)
+                except (ConfigurationError, UrdfError) as error:
+                    reasons.append(str(error))
+                    continue
+                points.append(found @ H[:3, :3].T + H[:3, 3])
+                radii.append(np.full(len(found), radius))
+                kinds.add(shape.kind)
+                file = f' {Path(shape.file).name}' if shape.file else ''
+                of = f' of {name}' if name != frame else ''
+                listed.append(
+                    f'{"collision" if is_collision else "visual"} {shape.kind}{file}{of}'
+                )
+        if points:
+            what = f'the {listed[0]}' + (f' and {len(listed) - 1} more' if listed[1:] else '')
+            joined = np.concatenate(points), np.concatenate(radii)
+            yield _Patch(*joined, what, names == [frame], kinds == {'mesh'})
 
 
 def _ball(frame: str, patch: _Patch) -> Support | None:
     """Return the point that the lowest ball makes, or a mesh that is nearly one."""
     if not patch.is_near:
         return None
-    placement, bottoms = np.eye(4), patch.points[:, 2] - patch.radii
+    points, bottoms = patch.points, patch.points[:, 2] - patch.radii
     lowest = int(np.argmin(bottoms))
-    if patch.radii[lowest] > 0.0:
-        alone = np.count_nonzero(bottoms < bottoms[lowest] + LEAST_FLAT) == 1
-        placement[:3, 3] = patch.points[lowest]
-        radius = float(patch.radii[lowest])
-        return Support(frame, placement=placement, radius=radius) if alone else None
-    points, extents = patch.points, np.ptp(patch.points, axis=0)
-    if not patch.is_mesh or np.max(extents) > STOUT * np.min(extents):
-        return None
-    points = points[spatial.ConvexHull(points).vertices]
-    rows = np.hstack((2.0 * points, np.ones((len(points), 1))))
-    x = np.linalg.lstsq(rows, np.sum(points**2, axis=1), rcond=None)[0]
-    centre, radius = x[:3], float(np.sqrt(max(0.0, x[3] + x[:3] @ x[:3])))
-    off = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
-    if np.max(off) > ROUNDNESS * radius:
-        return None
-    placement[:3, 3] = np.round(centre, 4)
-    return Support(frame, placement=placement, radius=round(radius, 4))
+    centre, radius, placement = points[lowest], float(patch.radii[lowest]), np.eye(4)
+    if radius:
+        if np.count_nonzero(bottoms < bottoms[lowest] + LEAST_FLAT) > 1:
+            return None
+    else:
+        extents = np.ptp(points, axis=0)
+        if not patch.is_mesh or np.max(extents) > STOUT * np.min(extents):
+            return None
+        points = points[spatial.ConvexHull(points).vertices]
+        rows = np.hstack((2.0 * points, np.ones((len(points), 1))))
+        x = np.linalg.lstsq(rows, np.sum(points**2, axis=1), rcond=None)[0]
+        centre, radius = x[:3], float(np.sqrt(max(0.0, x[3] + x[:3] @ x[:3])))
+        off = np.abs(np.linalg.norm(points - centre, axis=1) - radius)
+        if np.max(off) > ROUNDNESS * radius:
+            return None
+        centre, radius = np.round(centre, 4), round(radius, 4)
+    placement[:3, 3] = centre
+    return Support(frame, placement=placement, radius=radius)
 
 
 def _sole(frame: str, patch: _Patch) -> Support | None:
@@ -218,11 +217,9 @@ def _sole(frame: str, patch: _Patch) -> Support | None:
     flat = max(LEAST_FLAT, FLAT * float(np.max(np.ptp(bottoms[:, :2], axis=0))))
     touching = bottoms[heights < flat]
     corners, size = support_polygon(touching), np.ptp(touching[:, :2], axis=0)
-    if len(corners) < 3 or np.min(size) < SMALLEST:
-        return None
-    if np.any(np.ptp(bottoms[heights < 0.25 * flat, :2], axis=0) < CURVED * size):
-        return None
-    if not patch.is_near and abs(np.min(touching[:, 2])) > NEAR:
+    is_round = np.any(np.ptp(bottoms[heights < 0.25 * flat, :2], axis=0) < CURVED * size)
+    is_far = not patch.is_near and abs(np.min(touching[:, 2])) > NEAR
+    if len(corners) < 3 or np.min(size) < SMALLEST or is_round or is_far:
         return None
     centre = 0.5 * (touching.max(axis=0) + touching.min(axis=0))
     if len(corners) > MOST_CORNERS:
@@ -234,21 +231,6 @@ def _sole(frame: str, patch: _Patch) -> Support | None:
     placement[:3, 3] = centre
     points = np.column_stack((corners - centre[:2], np.zeros(len(corners))))
     return Support(frame, 'surface', points, placement)
-
-
-def _not_upright(frame: str, model: TreeModel) -> str:
-    at = Kinematics(model, state_with(model, {}))
-    body = model.frame(frame).body
-    better = [
-        name
-        for name, other in model.frames.items()
-        if other.body == body and at.pose(name)[2, 2] > UPRIGHT
-    ]
-    where = np.round(at.pose(frame)[:3, 2], 2).tolist()
-    return (
-        f'its z axis points along {where} of the world with joints at rest, that of a sole has to '
-        'point up' + (f', as of {", ".join(better)}' if better else '')
-    )
 
 
 def _words(support: Support) -> str:

@@ -72,7 +72,7 @@ LYING = LYING.replace('xyz="0 0 -0.08"', 'xyz="0 0 -0.08" rpy="0 1.5708 0"')
     [
         ('', '0 0 0', 'sole', 'give sole:LENGTHxWIDTH for a sole, or sole:RAD'),
         (LYING, '0 0 0', 'foot', 'collision cylinder is no ball, and not flat'),
-        (BOX.replace('-0.08', '-0.12'), '3.1416 0 0', 'sole', 'has to point up, as of foot'),
+        (BOX.replace('-0.08', '-0.12'), '3.1416 0 0', 'sole', 'has to point up;'),
     ],
 )
 def test_nothing_is_made_up__where_shapes_do_not_tell(shapes, rpy, foot, said):
