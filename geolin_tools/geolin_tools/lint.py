@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -55,11 +55,8 @@ PLACEHOLDERS = 3
 """Links of one mere diagonal a 1: from so many on, somebody made it up."""
 
 
-class Box(NamedTuple):
-    """Around all shapes of a link, in its axes [m]: corners (3,)."""
-
-    lower: Array
-    upper: Array
+MILLIMETRES, GRAMS = 'check the units: m, not mm', 'check the units: kg, not g'
+ACTUATOR = "write the actuator's limit"
 
 
 @dataclass(frozen=True)
@@ -99,9 +96,12 @@ def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
             found += _from_error('', error, name) if not errors else []
         if description is not None:
             if not errors:
-                model, stopped = _model(description)
-                errors, found = [*errors, *stopped], [*found, *stopped]
-            found += _about(description, _boxes(shapes), model)
+                model, errors = _model(description)
+                found += errors
+            size = math.inf if tree_findings(description) else _size(description)
+            found += _links(description, size, _boxes(shapes))
+            found += _joints(description, size)
+            found += _whole(description, size, model)
         if isinstance(source, Path):
             found += _meshes(shapes, source)
     found = merged(finding for finding in found if not _follows(finding, errors))
@@ -151,74 +151,85 @@ def _follows(finding: Finding, errors: list[Finding]) -> bool:
     )
 
 
-def _about(
-    description: Description, boxes: dict[str, Box], model: TreeModel | None
-) -> Iterator[Finding]:
-    size = None if tree_findings(description) else _size(description)
-    yield from _links(description, size, boxes)
-    yield from _joints(description, size)
-    yield from _mimics(description)
-    if model is not None:
-        yield from _totals(description, model)
-    if size is not None and size > LARGEST_ROBOT:
-        yield Finding(
-            'warning',
-            'the robot',
-            f'is {size:.4g} m long from its root to its farthest joint',
-            'check the units of its origins: m, not mm',
-        )
+def _whole(description: Description, size: float, model: TreeModel | None) -> Iterator[Finding]:
+    if LARGEST_ROBOT < size < math.inf:
+        problem = f'is {size:.4g} m long from its root to its farthest joint'
+        yield Finding('warning', 'the robot', problem, MILLIMETRES)
+    if model is None:
+        return
+    if not 0.01 <= model.total_mass <= 10_000.0:
+        problem = f'total mass is {model.total_mass:.3g} kg'
+        yield Finding('warning', 'the robot', problem, GRAMS)
+    for link in description.links:
+        if link.name == model.base_link and not link.inertia.any():
+            problem = 'is the root and has no inertia of its own'
+            fix = 'nothing to do where a fixed joint carries the first body'
+            yield Finding('note', f'link {link.name!r}', problem, fix)
 
 
-def _links(
-    description: Description, size: float | None, boxes: dict[str, Box]
-) -> Iterator[Finding]:
+def _links(description: Description, size: float, boxes: dict[str, Array]) -> Iterator[Finding]:
     moved = {joint.child for joint in description.joints if joint.kind != 'fixed'}
-    made_up = dict(_placeholders(description))
+    made_up = _placeholders(description)
     for link in description.links:
         where = f'link {link.name!r}'
         warn = partial(Finding, 'warning', where)
-        mass, com, _ = mass_properties(link.inertia)
+        mass, com, inertia = mass_properties(link.inertia)
+        distance = float(np.linalg.norm(com))
         if not link.inertia.any():
             if link.name in moved:
-                yield Finding(
-                    'note',
-                    where,
-                    'moves but has no inertia of its own',
-                    'give it an <inertial> unless it is a frame',
-                )
+                fix = 'give it an <inertial> unless it is a frame'
+                yield Finding('note', where, 'moves but has no inertia of its own', fix)
             continue
         if link.name in made_up:
-            yield warn(
-                f'inertia {made_up[link.name]} is a placeholder',
-                'take the tensor from CAD, or that of a box of its mass and size',
-            )
+            fix = 'take the tensor from CAD, or that of a box of its mass and size'
+            yield warn(f'inertia {made_up[link.name]} is a placeholder', fix)
         else:
-            yield from _moments(link, where, size)
-        if size is not None and float(np.linalg.norm(com)) > LARGEST_RADIUS * size:
+            yield from _moments(link, size)
+        if distance > LARGEST_RADIUS * size:
+            problem = f'centre of mass {distance:.3g} m away in a robot of {size:.3g} m'
+            yield warn(problem, MILLIMETRES)
+        if link.name not in boxes or mass <= 0.0:
+            continue
+        lower, upper = boxes[link.name]
+        extent = upper - lower
+        shown, margin = ' x '.join(f'{side:.3g}' for side in extent), 0.5 * extent + 0.01
+        if np.any(com > upper + margin) or np.any(com < lower - margin):
+            place = np.round(com, 4).tolist()
             yield warn(
-                f'centre of mass {np.linalg.norm(com):.3g} m away in a robot of {size:.3g} m',
-                'check the units: m, not mm',
+                f'centre of mass {place} m lies outside of its shapes, {shown} m', MILLIMETRES
             )
-        if link.name in boxes and mass > 0.0:
-            yield from _in_box(link, where, boxes[link.name], link.name not in made_up)
+            continue
+        if mass > DENSEST * extent.prod() > 0.0:
+            yield warn(f'{mass:.4g} kg in shapes of {shown} m is denser than any metal', GRAMS)
+        reach = np.maximum(upper - com, com - lower) ** 2
+        largest, moments = mass * (reach.sum() - reach), np.diag(inertia)
+        axis = int(np.argmax(moments / np.maximum(largest, 1e-300)))
+        if link.name not in made_up and moments[axis] > 1.5 * largest[axis]:
+            yield warn(
+                f'i{"xyz"[axis] * 2} is {moments[axis]:.3g} kg m^2; {mass:.3g} kg in its shapes, '
+                f'{shown} m, has at most {largest[axis]:.3g}',
+                'check units and origin of <inertial>',
+            )
 
 
-def _placeholders(description: Description) -> Iterator[tuple[str, str]]:
-    """Yield links, and inertias, whose tensors nobody has measured: all the same."""
+def _placeholders(description: Description) -> dict[str, str]:
+    """Return the inertias that nobody has measured, of links by their names: all the same."""
+    found: dict[str, str] = {}
     alike: dict[float, list[str]] = defaultdict(list)
     for link in description.links:
         mass, com, inertia = mass_properties(link.inertia)
         scale = 1e-9 * (float(np.abs(inertia).max()) + mass * float(com @ com))
-        if not inertia.any() or np.abs(inertia).max() <= scale:
+        if np.abs(inertia).max() <= scale:
             continue
         value = float(inertia[0, 0])
         if np.all(np.abs(inertia - value) <= scale):
-            yield link.name, f'{value:.3g} in all six entries'
+            found[link.name] = f'{value:.3g} in all six entries'
         elif np.all(np.abs(inertia - value * np.eye(3)) <= scale) and not _is_ball(mass, value):
             alike[float(f'{value:.9g}')].append(link.name)
     for value, names in alike.items():
         if len(names) >= PLACEHOLDERS:
-            yield from ((name, f'diag({value:g}, {value:g}, {value:g})') for name in names)
+            found |= dict.fromkeys(names, f'diag({value:g}, {value:g}, {value:g})')
+    return found
 
 
 def _is_ball(mass: float, moment: float) -> bool:
@@ -227,17 +238,17 @@ def _is_ball(mass: float, moment: float) -> bool:
     return BALLS[0] < mass / (4.0 / 3.0 * math.pi * radius**3) < BALLS[1]
 
 
-def _moments(link: Link, where: str, size: float | None) -> Iterator[Finding]:
+def _moments(link: Link, size: float) -> Iterator[Finding]:
     """Compare the principal moments with those of any body, and of one of this mass and size."""
-    mass, com, _ = mass_properties(link.inertia)
+    where = f'link {link.name!r}'
     warn = partial(Finding, 'warning', where)
-    low, middle, high = (float(moment) for moment in principal_moments(link.inertia))
+    mass, com, _ = mass_properties(link.inertia)
+    low, middle, high = moments = principal_moments(link.inertia)
     rounding = 1e-9 * (high + mass * float(com @ com))
     again = 'copy the inertia tensor about the centre of mass again'
     if low < 0.0:
-        yield Finding(
-            'error', where, f'inertia has a negative principal moment, {low:.3g} kg m^2', again
-        )
+        problem = f'inertia has a negative principal moment, {low:.3g} kg m^2'
+        yield Finding('error', where, problem, again)
     elif low + middle < high * (1.0 - 1e-6) - rounding:
         yield warn(
             f'principal moments {low:.3g}, {middle:.3g}, {high:.3g} kg m^2 break the triangle '
@@ -245,107 +256,60 @@ def _moments(link: Link, where: str, size: float | None) -> Iterator[Finding]:
             again,
         )
     elif mass > 0.0 and low + middle > high * (1.0 + 1e-6):
-        sides = [math.sqrt(6.0 * (low + middle + high - 2.0 * m) / mass) for m in (high, middle)]
-        sides.append(math.sqrt(6.0 * (middle + high - low) / mass))
-        density = mass / math.prod(sides)
-        if density > DENSEST:
+        sides = np.sqrt(6.0 * (moments.sum() - 2.0 * moments[::-1]) / mass)
+        if mass > DENSEST * sides.prod():
             shown = ' x '.join(f'{side:.2g}' for side in sides)
             yield warn(
                 f'{mass:.4g} kg with these moments of inertia is a block of {shown} m, denser '
                 'than any metal',
                 'check the units: kg and kg m^2; write the real tensor',
             )
-    if mass > 0.0 and size is not None and math.sqrt(high / mass) > LARGEST_RADIUS * size:
-        yield warn(
-            f'radius of gyration {math.sqrt(high / mass):.3g} m in a robot of {size:.3g} m',
-            'check the units: kg m^2',
-        )
+    radius = math.sqrt(max(high, 0.0) / mass) if mass > 0.0 else 0.0
+    if radius > LARGEST_RADIUS * size:
+        problem = f'radius of gyration {radius:.3g} m in a robot of {size:.3g} m'
+        yield warn(problem, 'check the units: kg m^2')
 
 
-def _in_box(link: Link, where: str, box: Box, moments_too: bool) -> Iterator[Finding]:
-    """Compare mass and inertia with those that fit into the link's own shapes."""
-    mass, com, inertia = mass_properties(link.inertia)
-    warn, extent = partial(Finding, 'warning', where), box.upper - box.lower
-    shown = ' x '.join(f'{side:.3g}' for side in extent)
-    if np.any(com > box.upper + 0.5 * extent + 0.01) or np.any(
-        com < box.lower - 0.5 * extent - 0.01
-    ):
-        yield warn(
-            f'centre of mass {np.round(com, 4).tolist()} m lies outside of its shapes, {shown} m',
-            'check the units: m, not mm',
-        )
-        return
-    volume = float(np.prod(extent))
-    if volume > 0.0 and mass > DENSEST * volume:
-        yield warn(
-            f'{mass:.4g} kg in shapes of {shown} m is denser than any metal',
-            'check the units: kg, not g',
-        )
-    reach = np.maximum(box.upper - com, com - box.lower) ** 2
-    largest = mass * (reach.sum() - reach)
-    moments = np.diag(inertia)
-    beyond = moments > 1.5 * largest
-    if moments_too and beyond.any():
-        axis = int(np.argmax(moments / np.maximum(largest, 1e-300)))
-        yield warn(
-            f'i{"xyz"[axis] * 2} is {moments[axis]:.3g} kg m^2; {mass:.3g} kg in its shapes, '
-            f'{shown} m, has at most {largest[axis]:.3g}',
-            'check units and origin of <inertial>',
-        )
-
-
-def _joints(description: Description, size: float | None) -> Iterator[Finding]:
+def _joints(description: Description, size: float) -> Iterator[Finding]:
     mass = sum(float(link.inertia[0, 0]) for link in description.links)
-    lengths = {
-        joint.name: float(np.linalg.norm(joint.placement[:3, 3])) for joint in description.joints
-    }
-    usual = float(np.median([length for length in lengths.values() if length > 1e-6] or [0.0]))
-    for joint in description.joints:
-        where, limits = f'joint {joint.name!r}', joint.limits
+    lengths = [float(np.linalg.norm(joint.placement[:3, 3])) for joint in description.joints]
+    usual = float(np.median([length for length in lengths if length > 1e-6] or [0.0]))
+    for joint, length in zip(description.joints, lengths, strict=True):
+        where, limits, mimic = f'joint {joint.name!r}', joint.limits, joint.mimic
         warn, note = partial(Finding, 'warning', where), partial(Finding, 'note', where)
-        if lengths[joint.name] > max(1.0, LONGEST_JOINT * usual) and len(lengths) > 2:
-            yield warn(
-                f'is {lengths[joint.name]:.4g} m away from its parent; {usual:.3g} m is usual '
-                'in this robot',
-                'check the units of its origin: m, not mm',
-            )
+        if length > max(1.0, LONGEST_JOINT * usual) and len(lengths) > 2:
+            problem = f'is {length:.4g} m away from its parent; {usual:.3g} m is usual here'
+            yield warn(problem, MILLIMETRES)
+        if mimic is not None and mimic.multiplier == 0.0:
+            problem = f'mimics {mimic.joint!r} with multiplier 0: it never moves'
+            yield warn(problem, 'make the joint fixed')
         if joint.kind not in SINGLE_AXIS_KINDS:
             continue
         norm = float(np.linalg.norm(joint.axis))
         if abs(norm - 1.0) > 1e-3:
-            yield note(
-                f'axis has length {norm:.6g} and is read as a unit vector', 'write a unit vector'
+            problem = f'axis has length {norm:.6g} and is read as a unit vector'
+            yield note(problem, 'write a unit vector')
+        lever = 1.0 if joint.kind == 'prismatic' else size
+        if limits.effort == 0.0:
+            yield warn('effort limit is 0', ACTUATOR)
+        elif 0.0 < STRONGEST * mass * 9.81 * lever < limits.effort < math.inf:
+            yield warn(
+                f'effort limit {limits.effort:.4g} on a robot of {mass:.3g} kg and {lever:.3g} m '
+                'cannot be real',
+                f'{ACTUATOR}, or give effort_limit in the overlay: gains weigh efforts by it',
             )
-        if math.isfinite(limits.effort):
-            lever = 1.0 if joint.kind == 'prismatic' or size is None else size
-            largest = STRONGEST * mass * 9.81 * lever
-            if limits.effort == 0.0:
-                yield warn('effort limit is 0', "write the actuator's limit")
-            elif limits.effort > largest > 0.0:
-                yield warn(
-                    f'effort limit {limits.effort:.4g} on a robot of {mass:.3g} kg and '
-                    f'{lever:.3g} m cannot be real',
-                    "write the actuator's limit, or give effort_limit in the overlay: gains weigh "
-                    'efforts by it',
-                )
-        elif joint.mimic is None:
+        elif not math.isfinite(limits.effort) and mimic is None:
             fix = 'add <limit effort="..."/>, in MJCF actuatorfrcrange="..."'
             yield note('no effort limit', fix)
         if limits.velocity == 0.0 or FASTEST < limits.velocity < math.inf:
-            yield warn(
-                f'velocity limit {limits.velocity:.4g} cannot be real',
-                "write the actuator's limit",
-            )
+            yield warn(f'velocity limit {limits.velocity:.4g} cannot be real', ACTUATOR)
         if joint.kind in ('revolute', 'prismatic') and limits.lower == limits.upper:
+            problem = f'lower and upper limit are both {limits.lower:.4g}'
+            yield warn(problem, 'write the range, or make the joint fixed')
+        turns = max(abs(limits.lower), abs(limits.upper)) / math.tau
+        if joint.kind == 'revolute' and MOST_TURNS < turns < math.inf:
             yield warn(
-                f'lower and upper limit are both {limits.lower:.4g}',
-                'write the range, or make the joint fixed',
-            )
-        farthest = max(abs(limits.lower), abs(limits.upper))
-        if joint.kind == 'revolute' and MOST_TURNS < farthest / math.tau < math.inf:
-            yield warn(
-                f'limits {limits.lower:.4g} and {limits.upper:.4g} rad are '
-                f'{farthest / math.tau:.3g} turns',
+                f'limits {limits.lower:.4g} and {limits.upper:.4g} rad are {turns:.3g} turns',
                 'check the units: rad, not degrees; or make the joint continuous',
             )
 
@@ -359,17 +323,16 @@ def _shapes(source: Any) -> dict[str, list[Shape]]:
     return read_shapes(source) if isinstance(source, str | Path) else {}
 
 
-def _boxes(shapes: dict[str, list[Shape]]) -> dict[str, Box]:
-    """Return the box around each link that has shapes, none of them a mesh."""
+def _boxes(shapes: dict[str, list[Shape]]) -> dict[str, Array]:
+    """Return corners (2, 3) [m] of the box around each link that has shapes, none a mesh."""
     found = {}
     for link, its in shapes.items():
         if not its or any(shape.kind == 'mesh' for shape in its):
             continue
         outlines = [shape.outline() for shape in its]
-        found[link] = Box(
-            np.min([points.min(axis=0) - radius for points, radius in outlines], axis=0),
-            np.max([points.max(axis=0) + radius for points, radius in outlines], axis=0),
-        )
+        lower = np.min([points.min(axis=0) - radius for points, radius in outlines], axis=0)
+        upper = np.max([points.max(axis=0) + radius for points, radius in outlines], axis=0)
+        found[link] = np.stack((lower, upper))
     return found
 
 
@@ -393,35 +356,6 @@ def _meshes(shapes: dict[str, list[Shape]], urdf_file: Path) -> Iterator[Finding
             f'meshes in {folder}',
             f'not found: {shown}',
             'correct the paths, or source the workspace of the package; dynamics need no meshes',
-        )
-
-
-def _mimics(description: Description) -> Iterator[Finding]:
-    for joint in description.joints:
-        if joint.mimic is not None and joint.mimic.multiplier == 0.0:
-            yield Finding(
-                'warning',
-                f'joint {joint.name!r}',
-                f'mimics {joint.mimic.joint!r} with multiplier 0: it never moves',
-                'make the joint fixed',
-            )
-
-
-def _totals(description: Description, model: TreeModel) -> Iterator[Finding]:
-    if not 0.01 <= model.total_mass <= 10_000.0:
-        yield Finding(
-            'warning',
-            'the robot',
-            f'total mass is {model.total_mass:.3g} kg',
-            'check the units: kg',
-        )
-    root = next(link for link in description.links if link.name == model.base_link)
-    if not root.inertia.any():
-        yield Finding(
-            'note',
-            f'link {root.name!r}',
-            'is the root and has no inertia of its own',
-            'nothing to do where a fixed joint carries the first body',
         )
 
 
