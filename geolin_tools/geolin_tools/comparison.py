@@ -3,12 +3,11 @@
 """How far two runs, or two models, are apart."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ModelWarning, RecordingError
@@ -16,7 +15,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.mjcf import is_mjcf
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Watch
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 
 STRIDE = 512
 STATES = 20
@@ -49,74 +48,57 @@ def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Differ
     return _compare_runs(a, b, watch)
 
 
-def largest_relative(result: Difference) -> float:
-    """Return the largest relative difference of all quantities."""
-    return max((found['relative'] for found in result['quantities'].values()), default=0.0)
-
-
 def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
     first, second = open_dataset(a), open_dataset(b)
     times = [dataset.time.values.astype('int64') for dataset in (first, second)]
     common, in_a, in_b = np.intersect1d(*times, return_indices=True)
+    if not len(common):
+        raise RecordingError(f'{a} and {b} have no stamp in common, expected runs of one bag')
+    attributes = ('robot', 'model_hash', 'bags', 'drops', 'complete')
+    mine, other = (
+        {name: run.attrs.get(name) for name in attributes} | run.attrs['settings']
+        for run in (first, second)
+    )
     sentences = [
-        f'{name} is {_short(first.attrs.get(name))} and {_short(second.attrs.get(name))}'
-        for name in ('robot', 'model_hash', 'bags', 'drops', 'complete')
-        if first.attrs.get(name) != second.attrs.get(name)
-    ]
-    sentences += [
-        f'{name} is {value} and {second.attrs["settings"].get(name)}'
-        for name, value in first.attrs['settings'].items()
-        if second.attrs['settings'].get(name) != value
+        f'{name} is {_short(value)} and {_short(other.get(name))}'
+        for name, value in mine.items()
+        if other.get(name) != value
     ]
     for path, samples in ((a, times[0]), (b, times[1])):
         if len(samples) > len(common):
             sentences.append(f'{len(samples) - len(common)} samples are in {path} only')
-    if not len(common):
-        raise RecordingError(f'{a} and {b} have no stamp in common, expected runs of one bag')
+    quantities = {}
+    for name in watch(RUN_VARIABLES, len(RUN_VARIABLES)):
+        x, y = first[name], second[name]
+        if x.shape[1:] != y.shape[1:]:
+            sentences.append(f'{name} has shapes {x.shape[1:]} and {y.shape[1:]}')
+            continue
+        steps = (slice(k, k + STRIDE) for k in range(0, len(common), STRIDE))
+        quantities[name] = _apart(
+            (x.isel(time=in_a[step]).values, y.isel(time=in_b[step]).values) for step in steps
+        )
     return {
         'kind': 'runs',
         'common': len(common),
         'differences': sentences,
-        'quantities': {
-            name: found
-            for name in watch(RUN_VARIABLES, len(RUN_VARIABLES))
-            if (found := _apart(first, second, name, in_a, in_b, sentences)) is not None
-        },
+        'quantities': quantities,
     }
 
 
-def _apart(
-    first: xr.Dataset,
-    second: xr.Dataset,
-    name: str,
-    in_a: IntArray,
-    in_b: IntArray,
-    sentences: list[str],
-) -> dict[str, float] | None:
-    """Return how far a variable is apart at common stamps, a few samples at a time."""
-    if first[name].shape[1:] != second[name].shape[1:]:
-        sentences.append(f'{name} has shapes {first[name].shape[1:]} and {second[name].shape[1:]}')
-        return None
+def _apart(pairs: Iterable[tuple[Array, Array]]) -> dict[str, float]:
+    """Return how far pairs of arrays are apart, NaN aside."""
     absolute, scale = 0.0, 0.0
-    for begin in range(0, len(in_a), STRIDE):
-        x = first[name].isel(time=in_a[begin : begin + STRIDE]).values
-        y = second[name].isel(time=in_b[begin : begin + STRIDE]).values
-        absolute, scale = _larger(absolute, scale, x, y)
-    return {'absolute': absolute, 'relative': absolute / scale if scale else absolute}
-
-
-def _larger(absolute: float, scale: float, x: Array, y: Array) -> tuple[float, float]:
-    both = np.isfinite(x) & np.isfinite(y)
-    if not both.any():
-        return absolute, scale
-    return (
-        max(absolute, float(np.abs(x - y)[both].max())),
-        max(scale, float(np.abs(x[both]).max())),
-    )
+    for x, y in pairs:
+        both = np.isfinite(x) & np.isfinite(y)
+        absolute = max(absolute, float(np.abs(x - y).max(where=both, initial=0.0)))
+        scale = max(scale, float(np.abs(x).max(where=both, initial=0.0)))
+    return {'absolute': absolute, 'relative': absolute / (scale or 1.0)}
 
 
 def _compare_models(a: str, b: str) -> Difference:
-    first, second = _read(a), _read(b)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        first, second = TreeModel.from_file(a), TreeModel.from_file(b)
     sentences = []
     for name in ('name', 'total_mass', 'joint_names', 'body_names', 'hash'):
         mine, other = getattr(first, name), getattr(second, name)
@@ -128,14 +110,12 @@ def _compare_models(a: str, b: str) -> Difference:
                 sentences.append(f'{name} are in another order')
         elif mine != other:
             sentences.append(f'{name} is {mine} and {other}')
-    quantities: Mapping[str, Any] = {}
-    if sorted(first.joint_names) == sorted(second.joint_names):
-        quantities = _dynamics_apart(first, second)
+    is_alike = sorted(first.joint_names) == sorted(second.joint_names)
     return {
         'kind': 'models',
-        'common': STATES if quantities else 0,
+        'common': STATES if is_alike else 0,
         'differences': sentences,
-        'quantities': quantities,
+        'quantities': _dynamics_apart(first, second) if is_alike else {},
     }
 
 
@@ -153,21 +133,11 @@ def _dynamics_apart(first: TreeModel, second: TreeModel) -> dict[str, dict[str, 
     columns = np.concatenate((np.arange(16), 16 + order, 16 + n + np.arange(6), 22 + n + order))
     mine = Linearizer(first).batch(states, tau)
     other = Linearizer(second).batch(states[:, columns], tau[:, order])
-    found = {}
-    for name, x, y in (
-        ('A', mine.A[:, both][:, :, both], other.A),
-        ('B', mine.B[:, both][:, :, order], other.B),
-        ('nu_dot', mine.nu_dot[:, rows], other.nu_dot),
-    ):
-        absolute, scale = _larger(0.0, 0.0, x, y)
-        found[name] = {'absolute': absolute, 'relative': absolute / scale}
-    return found
-
-
-def _read(path: str) -> TreeModel:
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_file(path)
+    return {
+        'A': _apart([(mine.A[:, both][:, :, both], other.A)]),
+        'B': _apart([(mine.B[:, both][:, :, order], other.B)]),
+        'nu_dot': _apart([(mine.nu_dot[:, rows], other.nu_dot)]),
+    }
 
 
 def _short(value: Any) -> str:

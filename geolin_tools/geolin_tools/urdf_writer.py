@@ -40,24 +40,9 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
     overlay
         As of `estimation.identification.overlay_of`: ``links`` and ``joints`` by their names.
     """
-    robot = _parsed(text)
-    for name, values in overlay.get('links', {}).items():
-        _write_inertial(_named(robot, 'link', name), values)
-    for name, values in overlay.get('joints', {}).items():
-        given = {key: repr(float(values[key])) for key in DYNAMICS if key in values}
-        joint = _named(robot, 'joint', name)
-        if given:
-            dynamics = joint.find('dynamics')
-            if dynamics is None:
-                dynamics = _added(joint, 'dynamics', '\n  ')
-            dynamics.attrib.update(given)
-    return tostring(robot, encoding='unicode') + '\n'
-
-
-def _parsed(text: str) -> Element:
-    comments = TreeBuilder(insert_comments=True)
-    parser = DefusedXMLParser(target=comments, encoding='utf-8', forbid_dtd=True)
     try:
+        comments = TreeBuilder(insert_comments=True)
+        parser = DefusedXMLParser(target=comments, encoding='utf-8', forbid_dtd=True)
         parser.feed(text.lstrip('\ufeff \t\r\n').encode())
         robot: Element = parser.close()
     except (ParseError, DefusedXmlException) as error:
@@ -65,7 +50,19 @@ def _parsed(text: str) -> Element:
             f'URDF text is not well-formed XML: {error}, expected a document that can be written '
             'again; check the file with an XML tool such as xmllint'
         ) from error
-    return robot
+    for name, values in overlay.get('links', {}).items():
+        link = _named(robot, 'link', name)
+        if values['mass'] != 0.0:
+            _write_inertial(link, values['mass'], values['com'], values['inertia'])
+            continue
+        for element in link.findall('inertial'):
+            link.remove(element)
+    for name, values in overlay.get('joints', {}).items():
+        given = {key: repr(float(values[key])) for key in DYNAMICS if key in values}
+        joint = _named(robot, 'joint', name)
+        if given:
+            _first(joint, 'dynamics').attrib.update(given)
+    return tostring(robot, encoding='unicode') + '\n'
 
 
 def _named(robot: Element, kind: str, name: str) -> Element:
@@ -75,37 +72,29 @@ def _named(robot: Element, kind: str, name: str) -> Element:
     return elements[name]
 
 
-def _write_inertial(link: Element, values: Mapping[str, Any]) -> None:
-    """Put mass, centre of mass and inertia in the place of what a link has; no mass: nothing."""
-    inertials = link.findall('inertial')  # the first counts
-    if values['mass'] == 0.0:
-        for element in inertials:
-            link.remove(element)
-        return
-    inertial = inertials[0] if inertials else _added(link, 'inertial', '\n  ')
+def _first(parent: Element, name: str) -> Element:
+    """Return the first element of a name; where there is none a new one, indented as the last."""
+    found = parent.find(name)
+    if found is None:
+        found = SubElement(parent, name)
+        if len(parent) > 1:
+            found.tail, parent[-2].tail = parent[-2].tail, '\n    '
+        else:
+            parent.text, found.tail = '\n    ', '\n  '
+    return found
+
+
+def _write_inertial(link: Element, mass: float, com: Any, moments: Any) -> None:
+    """Write a mass, its centre (3,) and the inertia about that (6,), as an overlay has them."""
+    inertial = _first(link, 'inertial')
     tail = inertial.tail
     inertial.clear()
-    _fill_inertial(inertial, values['mass'], values['com'], values['inertia'])
-    indent(inertial, level=2)
-    inertial.tail = tail
-
-
-def _fill_inertial(inertial: Element, mass: float, com: Any, moments: Any) -> None:
-    """Write a mass, its centre (3,) and the inertia about that (6,), as an overlay has them."""
     SubElement(inertial, 'origin', xyz=_words(com), rpy='0 0 0')
     SubElement(inertial, 'mass', value=_words([mass]))
     words = (_words([moment]) for moment in moments)
     SubElement(inertial, 'inertia', dict(zip(MOMENTS, words, strict=True)))
-
-
-def _added(parent: Element, name: str, tail: str) -> Element:
-    """Return a new last element, indented as what is before it."""
-    element = SubElement(parent, name)
-    if len(parent) > 1:
-        element.tail, parent[-2].tail = parent[-2].tail, '\n    '
-    else:
-        parent.text, element.tail = '\n    ', tail
-    return element
+    indent(inertial, level=2)
+    inertial.tail = tail
 
 
 def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> str:
@@ -120,7 +109,7 @@ def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> 
         mass, com, rotational = mass_properties(link.inertia)
         if mass > 0.0:
             moments = rotational[(0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)]
-            _fill_inertial(SubElement(element, 'inertial'), mass, com, moments)
+            _write_inertial(element, mass, com, moments)
         for shape in shapes.get(link.name, ()):
             _add_shape(element, shape)
     for joint in description.joints:
@@ -143,28 +132,28 @@ def _add_origin(element: Element, H: Array) -> None:
     SubElement(element, 'origin', xyz=_words(H[:3, 3]), rpy=_words(rpy))
 
 
-def _add_shape(element: Element, shape: Shape) -> None:
+def _add_shape(link: Element, shape: Shape) -> None:
     """Write a shape; a capsule, which a URDF has not, as a cylinder between two balls."""
-    size, along = shape.size, np.eye(4)
     if shape.kind == 'mesh' and not shape.file:
         return
-    parts = [(shape.kind, shape.placement)]
+    size, parts = shape.size, [(shape.kind, shape.placement)]
     if shape.kind == 'capsule':
+        along = np.eye(4)
         along[2, 3] = 0.5 * size[1]
         ends = (shape.placement @ along, shape.placement @ se3.inverse(along))
         parts = [('cylinder', shape.placement), *(('sphere', end) for end in ends)]
     for kind, place in parts:
-        found = SubElement(element, 'collision' if shape.is_collision else 'visual')
-        _add_origin(found, place)
-        geometry = SubElement(found, 'geometry')
+        element = SubElement(link, 'collision' if shape.is_collision else 'visual')
+        _add_origin(element, place)
         if kind == 'mesh':
-            SubElement(geometry, kind, filename=f'file://{shape.file}', scale=_words(size))
+            given = {'filename': f'file://{shape.file}', 'scale': _words(size)}
         elif kind == 'box':
-            SubElement(geometry, kind, size=_words(size))
-        elif kind == 'sphere':
-            SubElement(geometry, kind, radius=_words(size[:1]))
+            given = {'size': _words(size)}
         else:
-            SubElement(geometry, kind, radius=_words(size[:1]), length=_words(size[1:]))
+            given = {'radius': _words(size[:1])}
+            if kind == 'cylinder':
+                given['length'] = _words(size[1:])
+        SubElement(SubElement(element, 'geometry'), kind, given)
 
 
 def _add_joint(robot: Element, joint: Joint) -> None:
