@@ -35,6 +35,7 @@ TRACES = 300
 SLOW = 0.1
 """A robot whose rates and accelerations [SI units] are less than this in the median is at rest:
 only there do eigenvalues say whether it stays where it is."""
+LABELS = {'columns': 'col', 'rows': 'row', 'inputs': 'input'}
 LARGE = 0.5
 """Residuals beyond this part of the predicted accelerations ask for an explanation."""
 
@@ -80,9 +81,9 @@ def write_report(
 
 def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray:
     """Return the samples whose matrices are shown."""
-    seconds = (dataset.time.values.astype('int64') - int(dataset.time[0].astype('int64'))) * 1e-9
+    seconds = (dataset.time - dataset.time[0]).values.astype('int64') * 1e-9
     if not at:
-        return np.unique(np.linspace(0, len(seconds) - 1, instants).round().astype(np.int64))
+        return _evenly(len(seconds), instants)
     outside = [time for time in at if not 0.0 <= time <= seconds[-1]]
     if outside:
         raise ConfigurationError(
@@ -91,34 +92,39 @@ def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray
     return np.unique([np.abs(seconds - time).argmin() for time in at])
 
 
+def _evenly(total: int, most: int) -> IntArray:
+    """Return the numbers of at most so many samples."""
+    return np.unique(np.linspace(0, total - 1, most).round().astype(np.int64))
+
+
 def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
-    attributes = dataset.attrs
+    attributes, settings = dataset.attrs, dataset.attrs['settings']
     parts = from_text(attributes['description'])
     model = read_model(parts, attributes['parameters'], lambda sentence: None)
     time = dataset.time.values.astype('int64')
     start = int(time[0])
     skeleton = Skeleton(model, parts)
     residuals = _residuals(dataset, watch)
+    total = len(time)
+    names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
+    traced = dataset[[name for name in names if name in dataset]]
+    traced = traced.isel(time=_evenly(total, min(total, TRACES)))
     return {
         'robot': attributes['robot'],
         'bags': attributes['bags'],
-        'samples': len(time),
+        'samples': total,
         'duration': rounded((time[-1] - start) * 1e-9),
         'complete': attributes['complete'],
         'hash': attributes['model_hash'],
         'joints': dataset.sizes['joint'],
         'mass': rounded(model.total_mass),
-        'form': attributes['settings']['form'],
-        'reference': attributes['settings']['reference'],
-        'representation': attributes['settings']['representation'],
+        **{name: settings[name] for name in ('form', 'reference', 'representation')},
         'drops': attributes.get('drops', {}),
         'skipped': attributes.get('left_out_by_max_rate', 0),
-        'columns': _labels(dataset, 'col'),
-        'rows': _labels(dataset, 'row'),
-        'inputs': _labels(dataset, 'input'),
+        **{name: _labels(dataset, of) for name, of in LABELS.items()},
         'spectrum': _spectrum(dataset, start),
-        'still': _is_still(dataset),
-        'course': _course(dataset, model, start),
+        'still': _is_still(traced),
+        'course': _course(dataset, traced, model, start),
         'parameters': _parameters(attributes['parameters']),
         'residuals': residuals,
         'hint': _hint(residuals, stream_settings(attributes['parameters'])),
@@ -128,68 +134,58 @@ def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, A
 
 
 def _labels(dataset: xr.Dataset, of: str) -> list[list[str]]:
-    """Return name and unit of each row, column or input."""
+    """Return name and unit of each row, column, input or acceleration."""
     names, units = dataset[of].values, dataset[f'{of}_unit'].values
     return [[str(name), str(unit)] for name, unit in zip(names, units, strict=True)]
 
 
-def _traced(dataset: xr.Dataset) -> xr.Dataset:
-    """Return the samples that curves are drawn of, evenly over the run."""
-    total = dataset.sizes['time']
-    chosen = np.unique(np.linspace(0, total - 1, min(total, TRACES)).round().astype(np.int64))
-    names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
-    return dataset[[name for name in names if name in dataset]].isel(time=chosen)
-
-
-def _is_still(dataset: xr.Dataset) -> bool:
+def _is_still(traced: xr.Dataset) -> bool:
     """Whether the robot is at rest, most of the time."""
-    found = _traced(dataset)
-    values = np.concatenate([found[name].values for name in ('v', 'r', 'nu_dot')], axis=1)
+    values = np.concatenate([traced[name].values for name in ('v', 'r', 'nu_dot')], axis=1)
     known = np.abs(values[np.isfinite(values).all(axis=1)]).max(axis=1, initial=0.0)
     return bool(known.size and np.median(known) < SLOW)
 
 
-def _course(dataset: xr.Dataset, model: TreeModel, start: int) -> dict[str, Any]:
+def _course(
+    dataset: xr.Dataset, traced: xr.Dataset, model: TreeModel, start: int
+) -> dict[str, Any]:
     """Return the course of joints, base and contacts: groups of curves, each with names."""
-    found = _traced(dataset)
-    time = found.time.values.astype('int64')
     joints = dataset.joint.values.tolist()
 
     def curves(unit: str, names: Sequence[str], values: Array) -> dict[str, Any]:
-        return {
-            'unit': unit,
-            'names': list(names),
-            'values': [rounded(column, 4) for column in values.T],
-        }
+        rows = [rounded(column, 4) for column in values.T]
+        return {'unit': unit, 'names': list(names), 'values': rows}
 
     groups: dict[str, dict[str, Any]] = {
         'joints': {
-            'position': curves('rad or m', dataset.position.values.tolist(), found.s.values),
-            'rate': curves('rad/s or m/s', joints, found.r.values),
-            'effort': curves('N m or N', joints, found.tau.values),
+            'position': curves('rad or m', dataset.position.values.tolist(), traced.s.values),
+            'rate': curves('rad/s or m/s', joints, traced.r.values),
+            'effort': curves('N m or N', joints, traced.tau.values),
         }
     }
     if model.base == 'floating':
-        angles = np.unwrap(se3.rpy_from_rotation(found.H.values[:, :3, :3]), axis=0)
+        H, v = traced.H.values, traced.v.values
+        angles = np.unwrap(se3.rpy_from_rotation(H[:, :3, :3]), axis=0)
         groups['base'] = {
-            'position': curves('m', 'xyz', found.H.values[:, :3, 3]),
+            'position': curves('m', 'xyz', H[:, :3, 3]),
             'orientation': curves('rad', ('roll', 'pitch', 'yaw'), angles),
-            'velocity in base axes': curves('m/s', 'xyz', found.v.values[:, :3]),
-            'angular velocity in base axes': curves('rad/s', 'xyz', found.v.values[:, 3:]),
+            'velocity in base axes': curves('m/s', 'xyz', v[:, :3]),
+            'angular velocity in base axes': curves('rad/s', 'xyz', v[:, 3:]),
         }
     contacts: list[dict[str, Any]] = []
-    if 'contact_active' in found:
-        active, names = found.contact_active.values, found.contact.values.tolist()
+    if 'contact_active' in traced:
+        active = traced.contact_active.values
         used = active.any(axis=0)
+        names = traced.contact.values[used].tolist()
         contacts = [
-            {'name': names[c], 'active': active[:, c].tolist()} for c in np.flatnonzero(used)
+            {'name': name, 'active': column.tolist()}
+            for name, column in zip(names, active.T[used], strict=True)
         ]
-        loads = found.contact_load.values[:, used]
+        loads = traced.contact_load.values[:, used]
         if np.isfinite(loads).any():
-            groups['forces'] = {
-                'force': curves('N', [contact['name'] for contact in contacts], loads)
-            }
-    return {'time': rounded((time - start) * 1e-9), 'groups': groups, 'contacts': contacts}
+            groups['forces'] = {'force': curves('N', names, loads)}
+    seconds = (traced.time.values.astype('int64') - start) * 1e-9
+    return {'time': rounded(seconds), 'groups': groups, 'contacts': contacts}
 
 
 def _parameters(values: dict[str, Any]) -> list[list[Any]]:
@@ -234,14 +230,14 @@ def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
     }
 
 
-def _rates(dataset: xr.Dataset, part: slice | list[int]) -> Any:
-    return continuous_rates(dataset.eigenvalues[part].values, _step(dataset))
-
-
 def _step(dataset: xr.Dataset) -> float:
     """Return the step of a discrete run [s], else 0."""
     settings = dataset.attrs['settings']
     return 0.0 if settings['form'] == 'continuous' else float(settings['dt'])
+
+
+def _rates(dataset: xr.Dataset, part: slice | list[int]) -> Any:
+    return continuous_rates(dataset.eigenvalues[part].values, _step(dataset))
 
 
 def _edges(total: int, most: int) -> IntArray:
@@ -256,7 +252,7 @@ def _median(values: Array) -> float:
 
 def _least(values: Array) -> Array:
     """Return the least number of each row, NaN aside; NaN where there is none."""
-    least = np.where(np.isnan(values), np.inf, values).min(axis=1, initial=np.inf)
+    least = np.fmin.reduce(values, axis=1, initial=np.inf)
     return np.where(np.isfinite(least), least, np.nan)
 
 
@@ -264,27 +260,24 @@ def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
     """Return, for each acceleration, RMS of residual and prediction, and the course in bins."""
     total = dataset.sizes['time']
     edges = _edges(total, POINTS // 4)
-    squares, predicted, counts = [], [], []
+    bins = []
     for begin, end in watch(itertools.pairwise(edges), len(edges) - 1):
-        residual = dataset.residual[begin:end].values
-        known = ~np.isnan(residual)
-        squares.append((np.where(known, residual, 0.0) ** 2).sum(axis=0))
-        predicted.append(np.nansum(dataset.nu_dot[begin:end].values ** 2, axis=0))
-        counts.append(known.sum(axis=0))
-    squares_, counts_ = np.array(squares), np.maximum(np.array(counts), 1)
-    rms = np.sqrt(squares_.sum(axis=0) / np.maximum(counts_.sum(axis=0), 1))
-    scale = np.sqrt(np.array(predicted).sum(axis=0) / total)
-    course = np.sqrt(squares_ / counts_)
-    names, units = dataset.acceleration.values, dataset.acceleration_unit.values
+        residual, predicted = (dataset[name][begin:end].values for name in ('residual', 'nu_dot'))
+        known = (~np.isnan(residual)).sum(axis=0)
+        bins.append((np.nansum(residual**2, axis=0), known, np.nansum(predicted**2, axis=0)))
+    squares, counts, predicted = np.array(bins).swapaxes(0, 1)
+    rms = np.sqrt(squares.sum(axis=0) / np.maximum(counts.sum(axis=0), 1))
+    scale = np.sqrt(predicted.sum(axis=0) / total)
+    course = np.sqrt(squares / np.maximum(counts, 1))
     return [
         {
-            'name': str(name),
-            'unit': str(unit),
+            'name': name,
+            'unit': unit,
             'rms': rounded(rms[k], 4),
             'predicted': rounded(scale[k], 4),
             'course': rounded(course[:, k], 3),
         }
-        for k, (name, unit) in enumerate(zip(names, units, strict=True))
+        for k, (name, unit) in enumerate(_labels(dataset, 'acceleration'))
     ]
 
 
