@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from geolin_ros.dynamics.functions import inverse_dynamics, mass_matrix
 from geolin_ros.dynamics.kinematics import check_state
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError
+from geolin_ros.linearization.about import Reference
 from geolin_ros.linearization.linearizer import Linearizer
-from geolin_ros.linearization.reference import Reference
 from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

@@ -3,17 +3,31 @@
 """What a linearization is about, and what follows from that alone: rank and geometry."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
+
+import numpy as np
 
 from geolin_ros.kernels.status import OK, REDUNDANT
-from geolin_ros.linearization.contacts.constraints import Constraint
-from geolin_ros.linearization.contacts.geometry import Geometry, geometry_of
+from geolin_ros.linearization.contacts.geometry import Geometry, rows_at
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.state import State
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
+
+Reference = Literal['moving', 'frozen']
+"""What errors are taken to: the motion through a state, or the state itself."""
+
+
+def frozen(A: Array) -> Array:
+    """Return A (..., 2 m, 2 m) for errors that are taken to the state itself.
+
+    First order of zdot = J_r^-1(z) f(g exp z): of -(v x), of the base and of group joints, half is
+    left.
+    """
+    found, m = A.copy(), A.shape[-1] // 2
+    found[..., :m, :m] *= 0.5
+    return found
 
 
 class About:
@@ -24,118 +38,102 @@ class About:
 
     Parameters
     ----------
-    constraints
-        Contacts and loops in force.
-    length
-        See `Linearizer`.
+    workspace
+        Robot and contacts; its scratch is that of this as long as its ``last`` is ``x``.
     x : (22 + n_s + n,)
         `State.data`, kept as it is.
     tau : (n,)
         Joint efforts [N m or N], kept as they are.
     wrenches
         On links, besides those of contacts.
-    workspace
-        Whose scratch is that of this as long as its ``last`` is ``x``.
-    redundancy, geometry
-        Where they are known.
+    redundancy
+        Where it is known.
     """
 
-    __slots__ = ('_geometry', '_later', '_redundancy', '_tau', '_workspace', '_x',
-                 'constraints', 'length', 'model', 'wrenches')  # fmt: skip
+    __slots__ = '_geometry', '_later', '_redundancy', '_tau', '_workspace', '_wrenches', '_x'
 
     def __init__(
         self,
-        model: TreeModel,
-        constraints: Sequence[Constraint],
-        length: float,
+        workspace: Workspace,
         x: Array,
         tau: Array,
         wrenches: Sequence[Wrench] = (),
-        *,
-        workspace: Workspace | None = None,
         redundancy: Redundancy | None = None,
-        geometry: Geometry | None = None,
     ) -> None:
-        self.model, self.constraints, self.length = model, tuple(constraints), length
-        self._x, self._tau, self.wrenches = x, tau, tuple(wrenches)
-        self._redundancy, self._geometry = redundancy, geometry
-        self._workspace = workspace
+        self._workspace, self._x, self._tau, self._wrenches = workspace, x, tau, tuple(wrenches)
+        self._redundancy = redundancy
+        self._geometry: Geometry | None = None
         self._later: Workspace | None = None
 
     @property
     def state(self) -> State:
         """The state, a copy."""
-        return self.model.neutral_state().over(self._x.copy())
+        return self._workspace.model.neutral_state().over(self._x.copy())
 
     @property
     def tau(self) -> Array:
         """The joint efforts [N m or N], a copy."""
         return self._tau.copy()
 
-    def velocity(self) -> Array:
-        """Return [v; r] (m,), of a fixed base [r]."""
-        return self._x[self._x.size - self.model.m :].copy()
+    @property
+    def workspace(self) -> Workspace:
+        """Robot and contacts."""
+        return self._workspace
+
+    def rate(self, nu_dot: Array) -> Array:
+        """Return [v; r; nu_dot] (2 m,), of a fixed base [r; nu_dot]."""
+        return np.concatenate((self._x[self._x.size - nu_dot.size :], nu_dot))
 
     @property
     def redundancy(self) -> Redundancy:
         """How the rank was decided."""
         if self._redundancy is None:
-            self._redundancy = self._at().judge(self.state, self._tau)[1]
+            self._redundancy = self._there().judge(self.state, self._tau)[1]
         return self._redundancy
 
     @property
     def rank(self) -> int:
         """Number of independent rows."""
-        if not self.constraints:
-            return 0
         if self._redundancy is None:
-            return self._at().rank(self.state, self._tau)
+            return self._there().rank(self.state, self._tau) if self._workspace.constraints else 0
         return self._redundancy.rank
 
     @property
     def geometry(self) -> Geometry:
         """J and its change, and the mass matrix."""
+        from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
+
         if self._geometry is not None:
             return self._geometry
-        state, here = self.state, self._scratch()
-        if not self.constraints:
-            return geometry_of(self.model, (), state)
-        rows = None if here is None else here.rows_at(state)
-        self._geometry = geometry_of(self.model, self.constraints, state, rows)
-        return self._geometry
+        model, constraints = self._workspace.model, self._workspace.constraints
+        state, there = self.state, self._scratch()
+        rows = there.rows_at(state) if there else rows_at(model, constraints, state)
+        found = Geometry(*rows, mass_matrix(model, state))
+        if constraints:
+            self._geometry = found
+        return found
 
     def renew(self, wrenches: tuple[Wrench, ...] = ()) -> None:
-        """Be about others: ``x`` and ``tau`` have been written to, and the scratch from them."""
-        self.wrenches, self._redundancy, self._geometry, self._later = wrenches, None, None, None
-        self._workspace.last = self._x  # type: ignore[union-attr]
+        """Be about others: ``x`` and ``tau`` have been written to, and the scratch from them.
 
-    def copy(self, redundancy: Redundancy) -> 'About':
-        """Return the same with memory of its own and a known rank."""
-        own = self._x.copy(), self._tau.copy(), self.wrenches
-        return About(self.model, self.constraints, self.length, *own, redundancy=redundancy)
+        In the air nothing but the mass matrix follows from them.
+        """
+        self._wrenches, self._redundancy, self._geometry, self._later = wrenches, None, None, None
+        self._workspace.last = self._x
 
     def _scratch(self) -> Workspace | None:
         """Return a workspace that was here last, if there is one."""
-        here = self._workspace
-        return self._later if here is None or here.last is not self._x else here
+        known = self._workspace, self._later
+        return next((one for one in known if one is not None and one.last is self._x), None)
 
-    def _at(self) -> Workspace:
+    def _there(self) -> Workspace:
         """Return a workspace that was here last."""
-        here = self._scratch()
-        if here is None:
-            here = Workspace(self.model, self.constraints, self.length)
-            status = here.bind(self._x, self._tau, here.spare.out, self.wrenches)()
+        there = self._scratch()
+        if there is None:
+            here = self._workspace
+            there = self._later = Workspace(here.model, here.constraints, here.length)
+            status = there.bind(self._x, self._tau, there.spare.out, self._wrenches)()
             if status not in (OK, REDUNDANT):
-                raise here.failure(status, self.state, self._tau)
-            self._later = here
-        return here
-
-    def __getstate__(self) -> dict[str, Any]:
-        scratch = '_workspace', '_later'
-        return {name: getattr(self, name) for name in self.__slots__ if name not in scratch}
-
-    def __setstate__(self, fields: dict[str, Any]) -> None:
-        """Take the fields; the engine's scratch is of another process."""
-        self._workspace = self._later = None
-        for name, value in fields.items():
-            setattr(self, name, value)
+                raise there.failure(status, self.state, self._tau)
+            there.last = self._x
+        return there

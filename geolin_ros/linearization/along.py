@@ -17,11 +17,12 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from geolin_ros.dynamics.arguments import packed_of
 from geolin_ros.dynamics.samples import States, pool_of, rows, state_rows, zeros_together
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError, ShapeError
 from geolin_ros.kernels.engine import along as kernels
@@ -29,11 +30,9 @@ from geolin_ros.kernels.engine.exponential import make_work
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import OK
-from geolin_ros.linearization.any_linearizer import AnyLinearizer
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import SIZES, activated, with_own_loops
 from geolin_ros.linearization.workspace import pack_constraints
-from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import pack
 from geolin_ros.typing import Array, IntArray
 
@@ -84,16 +83,6 @@ class LinearizedTrajectory:
         return len(self.A)
 
 
-class _Sets(NamedTuple):
-    """Sets of contacts one behind the other, as `kernels.along` reads them."""
-
-    table: IntArray
-    places: IntArray
-    sites: IntArray
-    work: Array
-    outs: Array
-
-
 class Along:
     """Linearizes one robot along trajectories, as `Linearizer.along`.
 
@@ -117,21 +106,21 @@ class Along:
     ((2, 36, 36), (2, 36, 12), (2, 12))
     """
 
-    def __init__(self, linearizer: AnyLinearizer) -> None:
+    def __init__(self, linearizer: Any) -> None:  # whose module imports this one
         self._linearizer, self.model = linearizer, linearizer.model
-        packed = self.model.packed
         self._of: object = None
         self._numbers: dict[Names, int] = {}
-        self._sets: _Sets | None = None
+        self._sets: Any = ()
         self._workers: list[Along] = []
-        if packed is not None and not packed.groups:
+        packed = self.model.packed
+        self._is_compiled = packed is not None and not packed.groups
+        if packed is not None and self._is_compiled:
             own = pack_own(packed, self.model.base == 'floating', self.model.actuated)
             self._robot = packed.ints, packed.floats, own.ints, own.floats
-            k, n_u = 2 * self.model.m, len(self.model.actuated)
             self._memory = (
                 layout.make_inputs(packed, pack(self.model, ())),
                 layout.make_workspace(packed),
-                *make_work(k, n_u + 1),
+                *make_work(2 * self.model.m, len(self.model.actuated) + 1),
                 np.zeros(kernels.SCRATCH),
             )
 
@@ -206,17 +195,24 @@ class Along:
                 'fixed'
             )
         if contacts is None:
-            names = tuple(contact.name for contact in linearizer.contacts if contact.active)
-            in_force: tuple[Names, ...] = (names,) * count
-        else:
-            in_force = tuple(
-                with_own_loops(model, linearizer.contacts, names) for names in contacts
-            )
-        if len(in_force) != count:
+            contacts = [[each.name for each in linearizer.contacts if each.active]] * count
+        if len(contacts) != count:
             raise ShapeError(
-                f'contacts are {len(in_force)} sets, expected {count}, one a interval'
+                f'contacts are {len(contacts)} sets, expected {count}, one a interval'
             )
-        plan = self._first(self.room(count) if out is None else out, count, in_force)
+        all_contacts = linearizer.contacts
+        in_force = tuple(with_own_loops(model, all_contacts, names) for names in contacts)
+        room = self.room(count) if out is None else out
+        size = sum(SIZES[contact.kind] for contact in all_contacts)
+        if room.wrench_by_state.shape[1:] != (size, 2 * model.m):
+            raise ShapeError(
+                f'out is of another robot than {model.name!r} or of other contacts, expected one '
+                'of room()'
+            )
+        if len(room) < count:
+            raise ShapeError(f'out has room for {len(room)} intervals, expected at least {count}')
+        arrays = {name: getattr(room, name)[:count] for name in ARRAYS}
+        plan = dataclasses.replace(room, **arrays, in_force=in_force)
         plan.wrenches[:], plan.wrench_by_state[:], plan.wrench_by_tau[:] = 0.0, 0.0, 0.0
         self._fill(plan, data, efforts, at)
         return plan
@@ -286,32 +282,22 @@ class Along:
             done.result()
         return plans
 
-    def _first(
-        self, room: LinearizedTrajectory, count: int, in_force: tuple[Names, ...]
-    ) -> LinearizedTrajectory:
-        """Return the first intervals of a room."""
-        model, rows_ = self.model, sum(SIZES[c.kind] for c in self._linearizer.contacts)
-        if room.wrench_by_state.shape[1:] != (rows_, 2 * model.m):
-            raise ShapeError(
-                f'out is of another robot than {model.name!r} or of other contacts, expected one '
-                'of room()'
-            )
-        if len(room) < count:
-            raise ShapeError(f'out has room for {len(room)} intervals, expected at least {count}')
-        arrays = {name: getattr(room, name)[:count] for name in ARRAYS}
-        return dataclasses.replace(room, **arrays, in_force=in_force)
-
     def _fill(self, plan: LinearizedTrajectory, data: Array, tau: Array, times: Array) -> None:
+        """Fill the intervals: compiled, but for those where rows are dependent."""
         self._forget_others()
         begin, count = 0, len(plan)
         while begin < count:
             failed = begin
-            if self.model.packed is not None and not self.model.packed.groups:
-                sets = self._packed(plan.in_force)
+            if self._is_compiled:
+                seen = list(dict.fromkeys((*self._numbers, *plan.in_force)))
+                if len(seen) > len(self._numbers):
+                    self._sets = self._pack(seen)
+                    self._numbers = {names: number for number, names in enumerate(seen)}
                 numbers = np.array([self._numbers[names] for names in plan.in_force])
+                table, places, sites, work, outs = self._sets
                 failed, status = kernels.linearize_along(
                     self._robot,
-                    *sets,
+                    *(table, places, sites, work, outs),
                     self._memory,
                     begin,
                     (data, tau, times, numbers),
@@ -334,38 +320,58 @@ class Along:
                 f'contacts of robot {self.model.name!r} are called {names}, expected different '
                 'names to tell which are in force'
             )
-        self._of, self._numbers, self._sets, self._workers = contacts, {}, None, []
-
-    def _packed(self, in_force: Iterable[Names]) -> _Sets:
-        """Return all sets of contacts seen so far, packed."""
-        seen = list(dict.fromkeys((*self._numbers, *in_force)))
-        if self._sets is None or len(seen) > len(self._numbers):
-            self._sets = _pack(self._linearizer, seen)
-            self._numbers = {names: number for number, names in enumerate(seen)}
-        return self._sets
+        self._of, self._numbers, self._workers = contacts, {}, []
 
     def _fill_one(
         self, plan: LinearizedTrajectory, k: int, data: Array, tau: Array, times: Array
     ) -> None:
         """Fill one interval by `Linearizer.discretize`: dependent rows, joints of several axes."""
-        names = plan.in_force[k]
-        one, state = self._linearizer, self.model.neutral_state()
-        contacts = activated(one.contacts, names)
-        following = state.copy()
+        names, one = plan.in_force[k], self._linearizer
+        contacts, places = activated(one.contacts, names), self._places(names)
+        state, following = self.model.neutral_state(), self.model.neutral_state()
         state.data[:], following.data[:] = data[k], data[k + 1]
+        under: dict[str, Any] = {'contacts': contacts, 'next_reference': following}
         try:
             L = one(state, tau[k], contacts=contacts)
-            places = _places(self._linearizer, names)
-            plan.wrenches[k, places] = L.wrenches
-            plan.wrench_by_state[k, places] = L.wrench_by_state
-            plan.wrench_by_tau[k, places] = L.wrench_by_tau
-            dt = float(times[k + 1] - times[k])
-            under: dict[str, Any] = {'contacts': contacts, 'next_reference': following}
-            step = one.discretize(state, tau[k], dt, method='zoh', **under)
+            step = one.discretize(state, tau[k], times[k + 1] - times[k], method='zoh', **under)
         except GeolinError as error:
             raise type(error)(f'node {k}: {error}') from error
+        plan.wrenches[k, places] = L.wrenches
+        plan.wrench_by_state[k, places] = L.wrench_by_state
+        plan.wrench_by_tau[k, places] = L.wrench_by_tau
         plan.A[k], plan.B[k], plan.c[k] = step.Phi, step.Gamma, step.defect
         plan.nu_dot[k] = step.nu_dot
+
+    def _places(self, names: Names) -> IntArray:
+        """Return the rows that contacts with these names have among those of all."""
+        contacts = self._linearizer.contacts
+        sizes = [SIZES[contact.kind] for contact in contacts]
+        return np.flatnonzero(np.repeat([contact.name in names for contact in contacts], sizes))
+
+    def _pack(self, sets: Sequence[Names]) -> tuple[Any, ...]:
+        """Pack sets of contacts, each part at the beginning of a cache line.
+
+        Returns table, places, sites, work and results, as `kernels.along` reads them.
+        """
+        model, packed = self.model, packed_of(self.model)
+        table = np.zeros((len(sets), kernels.SET_INTS), np.int64)
+        columns = kernels.PLACES, kernels.SITES, kernels.WORK, kernels.OUT
+        parts: list[list[Array]] = [[] for _ in columns]
+        for s, names in enumerate(sets):
+            contacts = activated(self._linearizer.contacts, names)
+            constraints = [Constraint(model, contact) for contact in contacts if contact.active]
+            places = self._places(names)
+            outputs = contact_layout.outputs_of(model.m, len(model.actuated), len(places))
+            table[s, kernels.ROWS] = len(places)
+            of_set = places, *pack_constraints(packed, constraints), outputs.out
+            for part, array, column in zip(parts, of_set, columns, strict=True):
+                table[s, column] = sum(map(len, part))
+                part.append(np.concatenate((array, np.zeros(-len(array) % 8, array.dtype))))
+        all_places, sites, *others = map(np.concatenate, parts)
+        aligned = [layout.aligned_zeros(len(array)) for array in others]
+        for to, values in zip(aligned, others, strict=True):
+            to[:] = values
+        return table, all_places, sites, *aligned
 
 
 def differences(states: Array, others: Array) -> Array:
@@ -384,35 +390,3 @@ def retracted(states: Array, z: Array) -> Array:
     found[:, 15] = 1.0
     kernels.retract_along(states, z, found)
     return found
-
-
-def _places(linearizer: AnyLinearizer, names: Names) -> IntArray:
-    """Return the rows that contacts with these names have among those of all."""
-    sizes = [SIZES[contact.kind] for contact in linearizer.contacts]
-    active = [contact.name in names for contact in linearizer.contacts]
-    return np.flatnonzero(np.repeat(active, sizes))
-
-
-def _pack(linearizer: AnyLinearizer, sets: Sequence[Names]) -> _Sets:
-    """Pack sets of contacts, each part at the beginning of a cache line."""
-    model: TreeModel = linearizer.model
-    packed = model.packed
-    assert packed is not None
-    table = np.zeros((len(sets), kernels.SET_INTS), np.int64)
-    parts: tuple[list[Any], ...] = ([], [], [], [])
-    for s, names in enumerate(sets):
-        contacts = activated(linearizer.contacts, names)
-        constraints = [Constraint(model, contact) for contact in contacts if contact.active]
-        found = pack_constraints(packed, constraints)
-        places = _places(linearizer, names)
-        outputs = contact_layout.outputs_of(model.m, len(model.actuated), len(places))
-        table[s, kernels.ROWS] = len(places)
-        of_set = (found.sites, found.work, outputs.out, places)
-        columns = kernels.SITES, kernels.WORK, kernels.OUT, kernels.PLACES
-        for part, array, column in zip(parts, of_set, columns, strict=True):
-            table[s, column] = sum(map(len, part))
-            part.append(np.concatenate((array, np.zeros(-len(array) % 8, array.dtype))))
-    sites, work, outs, places = map(np.concatenate, parts)
-    aligned = [layout.aligned_zeros(len(array)) for array in (work, outs)]
-    aligned[0][:], aligned[1][:] = work, outs
-    return _Sets(table, places, sites, *aligned)

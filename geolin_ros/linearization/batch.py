@@ -5,19 +5,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import packed_of
 from geolin_ros.dynamics.samples import Robot, States, Task, rows, state_rows, zeros_together
-from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
-from geolin_ros.linearization.about import About
-from geolin_ros.linearization.any_linearizer import AnyLinearizer
-from geolin_ros.linearization.contacts.description import SIZES, Closure
-from geolin_ros.linearization.reference import Reference, frozen
+from geolin_ros.errors import GeolinError, ShapeError
+from geolin_ros.linearization.about import About, Reference, frozen
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.result import ARRAYS, Linearization
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.labels import Label, input_labels, rate_label, state_labels
@@ -76,16 +75,11 @@ class LinearizationBatch:
         """Return one linearization, or a shorter batch."""
         if isinstance(k, slice):
             return self.part(k)
-        workspace = self.workspace
-        about = About(
-            *(workspace.model, workspace.constraints, workspace.length),
-            *(self.states[k].copy(), self.tau[k].copy(), self.external),
-        )
         return Linearization(
             **{name: getattr(self, name)[k] for name in ARRAYS},
             columns=self.columns,
             inputs=self.inputs,
-            about=about,
+            about=About(self.workspace, self.states[k].copy(), self.tau[k].copy(), self.external),
             contacts=self.contacts,
             reference=self.reference,
         )
@@ -125,41 +119,29 @@ class Batches:
     ((20, 36, 36), (20, 36, 12))
     """
 
-    def __init__(self, linearizer: AnyLinearizer) -> None:
+    def __init__(self, linearizer: Any) -> None:  # whose module imports this one
         self._linearizer, self.model = linearizer, linearizer.model
-        packed = packed_of(self.model)
-        self._prepared = Robot(self.model) if packed.is_plain else None
-        self._labels = state_labels(self.model), input_labels(self.model)
-        if self._prepared is not None:
-            m, places = 6 + self.model.n, self._prepared.rows
+        self._samples = Robot(self.model) if packed_of(self.model).is_plain else None
+        if self._samples is not None:
+            m, places = 6 + self.model.n, self._samples.rows
             by_tau = 2 * m + places[self.model.m - self.model.n :][self.model.actuated]
             self._columns = np.concatenate((places, m + places)), by_tau
 
-    @property
-    def _samples(self) -> Robot | None:
-        return None if self._contacts else self._prepared
-
-    @property
-    def _contacts(self) -> tuple[Closure, ...]:
-        return tuple(c.contact for c in self._linearizer.workspace.constraints)
-
     def room(self, count: int) -> LinearizationBatch:
         """Return a batch of ``count`` samples to be filled, see ``out`` of a call."""
-        model = self.model
-        m, n_in, contacts = model.m, len(model.actuated_joints), self._contacts
-        contact_rows = sum(SIZES[contact.kind] for contact in contacts)
-        shapes = (
-            *((count, 2 * m, 2 * m), (count, 2 * m, n_in), (count, m), (count, 2 * m)),
-            *((count, contact_rows), (count, contact_rows, 2 * m), (count, contact_rows, n_in)),
+        model, workspace = self.model, self._linearizer.workspace
+        k, m, n_u, rows = 2 * model.m, model.m, len(model.actuated), len(workspace.weights)
+        A, B, nu_dot, drift, wrenches, by_state, by_tau, states, tau = zeros_together(
+            *((count, k, k), (count, k, n_u), (count, m), (count, k)),
+            *((count, rows), (count, rows, k), (count, rows, n_u)),
             *((count, 22 + model.n_s + model.n), (count, model.n)),
         )
-        A, B, nu_dot, drift, wrenches, by_state, by_tau, states, tau = zeros_together(*shapes)
         A[:, np.arange(m), m + np.arange(m)] = 1.0
         return LinearizationBatch(
             *(A, B, nu_dot, drift, wrenches, by_state, by_tau),
-            *self._labels,
-            contacts,
-            self._linearizer.workspace,
+            *(state_labels(model), input_labels(model)),
+            tuple(constraint.contact for constraint in workspace.constraints),
+            workspace,
             states,
             tau,
         )
@@ -201,67 +183,33 @@ class Batches:
         NotFiniteError, SingularInertiaError
             As `Linearizer`, about the first such sample. Others are filled.
         """
-        task = self._task(states, tau, wrenches, threads)
-        batch = self._first(self.room(task.count) if out is None else out, task.count)
-        self._fill(batch, task, wrenches)
-        return batch
-
-    def stream(
-        self,
-        states: States,
-        tau: ArrayLike,
-        *,
-        size: int = 1024,
-        wrenches: Sequence[Wrench] = (),
-        out: LinearizationBatch | None = None,
-        threads: int = 1,
-    ) -> Iterator[LinearizationBatch]:
-        """Yield batches of ``size`` samples (the last may be shorter).
-
-        With ``out``, which has room for one, all are in its memory and valid until the next one.
-        Other arguments and errors as of a call; the number of a sample in an error counts from
-        the beginning of its batch.
-        """
-        if size < 1:
-            raise ConfigurationError(f'size is {size}, expected at least 1')
-        task = self._task(states, tau, wrenches, threads)
-        for begin in range(0, task.count, size):
-            part = task[begin : begin + size]
-            batch = self._first(self.room(part.count) if out is None else out, part.count)
-            self._fill(batch, part, wrenches)
-            yield batch
-
-    def _task(
-        self, states: States, tau: ArrayLike, wrenches: Sequence[Wrench], threads: int
-    ) -> Task:
-        """Return what is to be done, checked."""
-        data = state_rows(self.model, states)
-        given = np.zeros((data.shape[0], 6 + self.model.n))
-        given[:, 6:] = rows('tau', tau, self.model.n, self.model, data.shape[0])
-        forces = (
-            np.zeros(0) if self._samples is None else self._samples.wrenches(self.model, wrenches)
-        )
-        return Task(self.model, data, given, forces, threads, {'tau': given[:, 6:]})
-
-    def _fill(self, batch: LinearizationBatch, task: Task, wrenches: Sequence[Wrench]) -> None:
-        """Do it; ``batch`` has as many samples."""
-        if self._samples is None:
-            self._one_by_one(task, wrenches, batch)
-        else:
-            matrices = batch.A, batch.B
-            self._samples.differentiate(task, self._columns, batch.nu_dot, matrices, self.model.m)
-        batch.drift[:] = 0.0
-        batch.states[:], batch.tau[:] = task.states, task.given[:, 6:]
-        batch.external, batch.reference = tuple(wrenches), 'moving'
-
-    def _first(self, batch: LinearizationBatch, count: int) -> LinearizationBatch:
-        if (batch.columns, batch.inputs) != self._labels or batch.contacts != self._contacts:
+        model, samples, workspace = self.model, self._samples, self._linearizer.workspace
+        if workspace.constraints:
+            samples = None
+        data = state_rows(model, states)
+        count = len(data)
+        given = np.zeros((count, 6 + model.n))
+        given[:, 6:] = rows('tau', tau, model.n, model, count)
+        forces = np.zeros(0) if samples is None else samples.wrenches(model, wrenches)
+        task = Task(model, data, given, forces, threads, {'tau': given[:, 6:]})
+        batch = self.room(count) if out is None else out
+        if batch.workspace is not workspace:
             raise ShapeError(
-                f'out is of another robot than {self.model.name!r}, expected one of room()'
+                f'out is of another robot than {model.name!r} or of other contacts, expected one '
+                'of room()'
             )
         if len(batch) < count:
             raise ShapeError(f'out has room for {len(batch)} samples, expected at least {count}')
-        return batch.part(slice(count))
+        batch = batch.part(slice(count))
+        if samples is None:
+            self._one_by_one(task, wrenches, batch)
+        else:
+            matrices = batch.A, batch.B
+            samples.differentiate(task, self._columns, batch.nu_dot, matrices, model.m)
+        batch.drift[:] = 0.0
+        batch.states[:], batch.tau[:] = data, given[:, 6:]
+        batch.external, batch.reference = tuple(wrenches), 'moving'
+        return batch
 
     def _one_by_one(
         self, task: Task, wrenches: Sequence[Wrench], batch: LinearizationBatch

@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError, check_choice
-from geolin_ros.linearization.reference import Reference, frozen
+from geolin_ros.linearization.about import Reference
 from geolin_ros.linearization.representation import TwistChange, twist_from_body
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
@@ -130,7 +130,7 @@ class Discretization:
 
 
 class Rate(NamedTuple):
-    """f = g^-1 gdot = [v; r; nu_dot] (2 m,) at a state, and A, B of the moving reference."""
+    """f = g^-1 gdot = [v; r; nu_dot] (2 m,) at a state, and A, B."""
 
     f: Array
     A: Array
@@ -172,71 +172,59 @@ class Step(NamedTuple):
     Gamma: Array
 
 
-class Options(NamedTuple):
-    """What a discrete form is asked to be."""
-
-    dt: float
-    method: Method
-    reference: Reference = 'moving'
-
-
 def discretize(
     model: TreeModel,
     state: State,
     rate_at: RateAt,
-    nu_dot_at: Callable[[State], Array],
-    options: Options,
-    next_reference: State | None,
+    dt: float,
+    method: Method,
+    reference: Reference,
+    next_reference: State | None = None,
 ) -> Discretization:
-    """Do what `Linearizer.discretize` says, of a robot that moves so at a state."""
-    dt, method, reference = options
-    _check_options(dt, method, reference, next_reference)
+    """Do what `Linearizer.discretize` says, of a robot that moves so at a state.
+
+    ``rate_at`` gives A of the moving reference; for ``euler`` and ``zoh`` of ``reference``.
+    """
+    check_step(dt)
+    check_choice('method', method, get_args(Method))
+    check_choice('reference', reference, get_args(Reference))
+    if reference == 'frozen' and next_reference is not None:
+        raise ConfigurationError(
+            "next_reference is given with reference 'frozen', which stays at the state; expected "
+            "None, or reference 'moving'"
+        )
     if model.base == 'fixed' and np.any(state.v):
         raise InputError(
             f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
             f'{model.name!r} is fixed'
         )
+    groups = groups_of(model)
     with np.errstate(over='ignore', invalid='ignore'):
         if method == 'midpoint':
-            nu_dot = nu_dot_at(state)
-            velocity = state.data[state.data.size - nu_dot.size :]  # [v; r] or [r] end the state
-            f = np.concatenate((velocity, nu_dot))
+            f = rate_at(state).f
             step = step_midpoint(state, f, rate_at, dt)
         elif method == 'rkmk4':
-            f, step = step_rkmk4(state, rate_at, dt, groups_of(model))
+            f, step = step_rkmk4(state, rate_at, dt, groups)
         else:
             rate = rate_at(state)
-            f, A, B = rate
-            if reference == 'frozen':
-                A = frozen(A)
-            step = (step_euler if method == 'euler' else step_zoh)(Rate(f, A, B), dt)
-    return discretized(model, state, step, f, options, next_reference)
-
-
-def discretized(
-    model: TreeModel,
-    state: State,
-    step: Step,
-    f: Array,
-    options: Options,
-    next_reference: State | None = None,
-) -> Discretization:
-    """Return what a step from a state, where the rate is f, amounts to."""
-    dt, method, reference = options
+            f, step = rate.f, (step_euler if method == 'euler' else step_zoh)(rate, dt)
     if not all(np.all(np.isfinite(array)) for array in step):
         raise NotFiniteError(
             f'a step of {dt:g} s by {method!r} overflows for robot {model.name!r}, expected '
             'finite numbers; take a shorter step'
         )
-    next_state = state.retract(step.theta)
-    defect = np.zeros(2 * model.m)
+    next_state, defect = state.retract(step.theta), np.zeros(2 * model.m)
     if reference == 'frozen':
         defect = step.theta
     elif next_reference is not None:
-        defect = own_part(next_reference.difference(next_state), model)
-    follows_flow = method in ('midpoint', 'rkmk4')
-    if next_reference is not None or (reference == 'frozen' and follows_flow):
-        carry_into_chart(step, defect, groups_of(model))
+        z, n = next_reference.difference(next_state), model.n
+        defect = z if model.base == 'floating' else np.concatenate((z[6 : 6 + n], z[12 + n :]))
+    if next_reference is not None or (
+        reference == 'frozen' and method in ('midpoint', 'rkmk4')
+    ):  # log(g_ref+^-1 g+) moves by J_r^-1(d)
+        for group in groups:
+            J, rows = group.of(se3.right_jacobian_inverse, defect), group.rows
+            step.Phi[rows], step.Gamma[rows] = J @ step.Phi[rows], J @ step.Gamma[rows]
     return Discretization(
         *(model, state.copy(), step.Phi, step.Gamma, next_state, defect, f[model.m :]),
         *(dt, method, reference),
@@ -329,32 +317,7 @@ def _perturbation_after(theta: Array, dtheta: Array, groups: Sequence[Group]) ->
     return w
 
 
-def carry_into_chart(step: Step, defect: Array, groups: Sequence[Group]) -> None:
-    """Multiply Phi and Gamma by blkdiag(J_r^-1(d), 1), in place: log(g_ref+^-1 g+) moves so."""
-    for group in groups:
-        J, rows = group.of(se3.right_jacobian_inverse, defect), group.rows
-        step.Phi[rows], step.Gamma[rows] = J @ step.Phi[rows], J @ step.Gamma[rows]
-
-
-def own_part(z: Array, model: TreeModel) -> Array:
-    """Return [H; s; v; r] as it is, of a fixed base its [s; r]."""
-    n = model.n
-    return z if model.base == 'floating' else np.concatenate((z[6 : 6 + n], z[12 + n :]))
-
-
 def check_step(dt: float) -> None:
     """Raise ConfigurationError unless dt is a positive number."""
     if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < math.inf):
         raise ConfigurationError(f'dt is {dt!r}, expected a positive number of seconds')
-
-
-def _check_options(dt: float, method: str, reference: str, next_reference: State | None) -> None:
-    check_step(dt)
-    check_choice('method', method, get_args(Method))
-    if reference not in ('moving', 'frozen'):
-        raise ConfigurationError(f"reference is {reference!r}, expected 'moving' or 'frozen'")
-    if reference == 'frozen' and next_reference is not None:
-        raise ConfigurationError(
-            "next_reference is given with reference 'frozen', which stays at the state; expected "
-            "None, or reference 'moving'"
-        )

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import by_position, state_data, vector, wrong_state
-from geolin_ros.errors import ShapeError
+from geolin_ros.errors import ConfigurationError, ShapeError
 from geolin_ros.kernels.status import OK, REDUNDANT
-from geolin_ros.linearization.about import About
+from geolin_ros.linearization.about import About, Reference
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import (
     Closure,
@@ -27,10 +27,8 @@ from geolin_ros.linearization.contacts.description import (
     named,
     with_own_loops,
 )
-from geolin_ros.linearization.contacts.rank import check_length
-from geolin_ros.linearization.recycling import Ready, Results
-from geolin_ros.linearization.reference import Reference
-from geolin_ros.linearization.result import ARRAYS, Linearization, read_only
+from geolin_ros.linearization.recycling import ContactSet, Room
+from geolin_ros.linearization.result import Linearization, read_only
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -41,36 +39,16 @@ if TYPE_CHECKING:  # imported when they are first used: who wants A and B alone 
     from geolin_ros.linearization.along import Along
     from geolin_ros.linearization.batch import Batches
     from geolin_ros.linearization.discretization import Discretization, Method
-    from geolin_ros.linearization.rank_solver import RankSolver
 
 NO_MEMORY_OF_FLOATS = (
     *(AttributeError, TypeError, ValueError, NotImplementedError, BufferError),
     ShapeError,
 )
 """What a memoryview says to it."""
-NOT_READY: Any = (*[None] * 6, (), *[None] * 4)
-"""Instead of room for a result, before the first."""
+NO_ROOM: Any = (*[None] * 6, (), *[None] * 5)
+"""Before the first result."""
 SETS = 16
 """Sets of contacts that are kept ready, those used last."""
-
-
-class ContactSet:
-    """Contacts, with what linearizes under them; compiled when first used."""
-
-    def __init__(self, contacts: tuple[Closure, ...], workspace: Workspace) -> None:
-        self.contacts, self.workspace = contacts, workspace
-
-    @cached_property
-    def by_rank(self) -> RankSolver:
-        """What linearizes where rows depend on each other."""
-        from geolin_ros.linearization.rank_solver import RankSolver
-
-        return RankSolver(self.workspace)
-
-    @cached_property
-    def results(self) -> Results:
-        """Where they go."""
-        return Results(self.workspace)
 
 
 class Linearizer:
@@ -124,33 +102,34 @@ class Linearizer:
     def __init__(
         self, model: TreeModel, contacts: Sequence[Closure | str] = (), *, length: float = 0.1
     ) -> None:
-        check_length(length)
+        if not 0.0 < length < np.inf:
+            raise ConfigurationError(f'length is {length!r}, expected a positive number of metres')
         self.model, self.length = model, length
         self._n, start = model.n, model.neutral_state()
         here = np.append(start.data, np.zeros(model.n))
         self._state, self._tau = start.over(here[: start.data.size]), here[start.data.size :]
         self._here = memoryview(here)  # type: ignore[arg-type]
         self._sets: OrderedDict[object, ContactSet] = OrderedDict()
-        self._own: ContactSet | None = None
+        self._contacts: tuple[Closure, ...] = ()
         self.contacts = contacts
 
     @property
     def contacts(self) -> tuple[Closure, ...]:
         """All contacts."""
-        return self._set.contacts
+        return self._contacts
 
     @contacts.setter
     def contacts(self, contacts: Sequence[Closure | str]) -> None:
-        self._set = self._own = self._set_of(contacts)
-        self._ready: Ready = NOT_READY
+        self._set = self._set_of(contacts)
+        self._contacts = self._set.contacts
+        self._room: Room = NO_ROOM
         self._unused = -1
 
-    def _make_ready(self) -> Ready:
-        """Return other room than `_ready`, which is in use; the first time, compile."""
-        results = self._set.results
-        free = results.free_room()
-        self._ready, self._unused = results.next.ready, results.unused
-        return free.ready
+    def _other_room(self) -> Room:
+        """Return other room than `_room`, which is in use; the first time, compile."""
+        free = self._set.free_room()
+        self._room, self._unused = self._set.next, self._set.unused
+        return free
 
     def activate(self, names: Iterable[str]) -> None:
         """Put the contacts with these names into force, and no others; the model's loops stay.
@@ -237,13 +216,13 @@ class Linearizer:
         if contacts is not None or wrenches:
             return self._linearize(state, tau, contacts, wrenches)
         # what `recycling.references` does, here and in `run` for speed
-        L, A, B, nu_dot, about, memory, forces, _, x, efforts, run = self._ready
+        L, A, B, nu_dot, about, memory, forces, _, x, efforts, run, _ = self._room
         uses = count(L) + count(A) + count(B) + count(nu_dot) + count(about) + count(memory)
         if forces:
             f, by_state, by_tau = forces
             uses += count(f) + count(by_state) + count(by_tau)
         if uses != self._unused:
-            L, _, _, _, about, _, forces, _, x, efforts, run = self._make_ready()
+            L, _, _, _, about, _, forces, _, x, efforts, run, _ = self._other_room()
         try:
             if len(state.r) != self._n:  # its parts may add up all the same
                 raise wrong_state(self.model, state)
@@ -256,8 +235,6 @@ class Linearizer:
             return self._settle(self._set, status, about)
         if forces:
             about.renew()
-        else:
-            about.wrenches = ()
         return L
 
     def run(self) -> Linearization:
@@ -276,21 +253,19 @@ class Linearizer:
         >>> lin.run().A.shape
         (36, 36)
         """
-        L, A, B, nu_dot, about, memory, forces, here, _, _, run = self._ready
+        L, A, B, nu_dot, about, memory, forces, here, _, _, run, _ = self._room
         uses = count(L) + count(A) + count(B) + count(nu_dot) + count(about) + count(memory)
         if forces:
             f, by_state, by_tau = forces
             uses += count(f) + count(by_state) + count(by_tau)
         if uses != self._unused:
-            L, _, _, _, about, _, forces, here, _, _, run = self._make_ready()
+            L, _, _, _, about, _, forces, here, _, _, run, _ = self._other_room()
         here[:] = self._here
         status = run()
         if status != OK:
             return self._settle(self._set, status, about)
         if forces:
             about.renew()
-        else:
-            about.wrenches = ()
         return L
 
     def _linearize(
@@ -302,11 +277,10 @@ class Linearizer:
     ) -> Linearization:
         """Linearize with these contacts, under wrenches."""
         chosen = self._set if contacts is None else self._set_of(contacts)
-        room = chosen.results.free_room()
-        L, _, _, _, about, _, _, _, x, efforts, run = room.ready
+        L, _, _, _, about, _, _, _, x, efforts, run, arrays = chosen.free_room()
         self._take(state, tau, x, efforts)
         if wrenches:
-            run = chosen.workspace.bind(*room.arrays, wrenches)
+            run = chosen.workspace.bind(*arrays, wrenches)
         status = run()
         if status != OK:
             return self._settle(chosen, status, about, wrenches)
@@ -317,35 +291,31 @@ class Linearizer:
         self, chosen: ContactSet, status: int, about: About, wrenches: Sequence[Wrench] = ()
     ) -> Linearization:
         """Return the linearization by rank, if rows are dependent; raise for what else failed."""
-        workspace = chosen.workspace
-        about.renew(tuple(wrenches))
+        workspace, state, tau = chosen.workspace, about.state, about.tau
         workspace.last = None
         if status != REDUNDANT:
-            raise workspace.failure(status, about.state, about.tau)
-        *arrays, redundancy = chosen.by_rank(about.state, about.tau, about.wrenches)
-        names = (name for name in ARRAYS if name != 'drift')
-        found: dict[str, Any] = dict(zip(names, map(read_only, arrays), strict=True))
-        about = about.copy(redundancy)
-        return dataclasses.replace(chosen.results.next.ready[0], about=about, **found)
+            raise workspace.failure(status, state, tau)
+        arrays, redundancy = workspace.linearize_by_rank(state, tau, wrenches)
+        found: dict[str, Any] = {name: read_only(array) for name, array in arrays.items()}
+        about = About(workspace, state.data, tau, wrenches, redundancy)
+        return dataclasses.replace(chosen.next[0], about=about, **found)
 
     def _set_of(self, contacts: Sequence[Closure | str]) -> ContactSet:
         """Return the set of contacts, one used lately or a new one."""
-        if self._own is not None and contacts is self._own.contacts:
-            return self._own
+        if contacts is self._contacts and self._sets:
+            return self._set
         check_is_list(contacts)
-        mine = {} if self._own is None else {c.name: c for c in self._own.contacts}
+        mine = {contact.name: contact for contact in self._contacts}
         given = tuple(named(contact, mine) for contact in contacts)
-        if self.model.loops:
-            names = {contact.name for contact in given}
-            given += tuple(loop for loop in self.model.loops if loop.name not in names)
+        names = {contact.name for contact in given}
+        given += tuple(loop for loop in self.model.loops if loop.name not in names)
         known = tuple(content(contact) for contact in given)
         found = self._sets.pop(known, None)
         if found is None:
             constraints = [Constraint(self.model, contact) for contact in given]
             active = [c for c in constraints if c.contact.active]
-            workspace = Workspace(self.model, active, self.length)
-            found = ContactSet(given, workspace)
-            while len(self._sets) >= SETS:
+            found = ContactSet(given, Workspace(self.model, active, self.length))
+            if len(self._sets) >= SETS:
                 self._sets.popitem(last=False)
         self._sets[known] = found
         return found
@@ -364,18 +334,8 @@ class Linearizer:
         """
         if others:
             raise by_position('linearizer.forward_dynamics(state, tau)')
-        x = state_data(self.model, state)
-        efforts = np.ascontiguousarray(vector('tau', tau, self.model.n, self.model.name))
-        chosen = self._set if contacts is None else self._set_of(contacts)
-        workspace = chosen.workspace
-        workspace.last, spare = None, workspace.spare
         # the whole linearization costs less than a factorization
-        status = workspace.bind(x, efforts, spare.out, wrenches)()
-        if status == REDUNDANT:
-            return chosen.by_rank(state, efforts, wrenches).nu_dot
-        if status != OK:
-            raise workspace.failure(status, state, efforts)
-        return spare.nu_dot.copy()
+        return self(state, tau, contacts=contacts, wrenches=wrenches).nu_dot.copy()
 
     def discretize(
         self,
@@ -422,31 +382,25 @@ class Linearizer:
         ShapeError, NotFiniteError, SingularInertiaError
             As for a linearization; NotFiniteError also if the step overflows.
         """
-        from geolin_ros.linearization.discretization import Options, Rate, discretize
+        from geolin_ros.linearization.discretization import Rate, discretize
 
         if others:
             raise by_position('linearizer.discretize(state, tau, dt)')
-        under: dict[str, Any] = {'contacts': contacts, 'wrenches': wrenches}
 
         def rate_at(at: State) -> Rate:
-            L = self(at, tau, **under)
-            return Rate(np.concatenate((L.about.velocity(), L.nu_dot)), L.A, L.B)
+            L = self(at, tau, contacts=contacts, wrenches=wrenches)
+            if reference == 'frozen' and method in ('euler', 'zoh'):
+                L = L.frozen()
+            return Rate(L.about.rate(L.nu_dot), L.A, L.B)
 
-        def nu_dot_at(at: State) -> Array:
-            return self.forward_dynamics(at, tau, **under)
-
-        options = Options(dt, method, reference)
-        return discretize(self.model, state, rate_at, nu_dot_at, options, next_reference)
+        return discretize(self.model, state, rate_at, dt, method, reference, next_reference)
 
     def _take(self, state: State, tau: ArrayLike, x: memoryview, efforts: memoryview) -> None:
         """Write down a state, and efforts of any kind."""
         data = state_data(self.model, state)
-        values = np.ascontiguousarray(tau, dtype=np.float64)
-        if values.shape != self._tau.shape:
-            raise ShapeError(
-                f'tau has shape {values.shape}, expected {self._tau.shape}, one a joint'
-            )
-        x[:], efforts[:] = data, values  # type: ignore[call-overload]
+        x[:] = data  # type: ignore[call-overload]
+        values = vector('tau', tau, self._n, self.model.name)
+        efforts[:] = np.ascontiguousarray(values)  # type: ignore[call-overload]
 
     def __getstate__(self) -> dict[str, Any]:
         about = {'state': self._state.data, 'tau': self._tau}

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.about import About
+from geolin_ros.errors import check_choice
+from geolin_ros.linearization.about import About, Reference, frozen
 from geolin_ros.linearization.contacts.description import Closure, wrench_labels
 from geolin_ros.linearization.contacts.geometry import Geometry
 from geolin_ros.linearization.contacts.redundancy import Redundancy
-from geolin_ros.linearization.reference import Reference, frozen
 from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -91,7 +90,7 @@ class Linearization:
     @property
     def model(self) -> TreeModel:
         """The robot."""
-        return self.about.model
+        return self.about.workspace.model
 
     @property
     def state(self) -> State:
@@ -130,11 +129,8 @@ class Linearization:
         """
         if self.reference == 'frozen':
             return self
-        A = frozen(self.A)
-        drift = np.concatenate((self.about.velocity(), self.nu_dot))
-        return dataclasses.replace(
-            self, A=read_only(A), drift=read_only(drift), reference='frozen'
-        )
+        A, drift = read_only(frozen(self.A)), read_only(self.about.rate(self.nu_dot))
+        return dataclasses.replace(self, A=A, drift=drift, reference='frozen')
 
     def in_representation(self, representation: Representation) -> Linearization:
         """Return the same with the base twist, and z' = T z, in another representation.
@@ -183,16 +179,11 @@ class Linearization:
         ConfigurationError
             If dt is not positive, or the method is none of the two.
         """
-        from geolin_ros.linearization import discretization as steps
+        from geolin_ros.linearization.discretization import Rate, discretize
 
-        if method not in ('euler', 'zoh'):
-            raise ConfigurationError(f"method is {method!r}, expected 'euler' or 'zoh'")
-        steps.check_step(dt)
-        f = np.concatenate((self.about.velocity(), self.nu_dot))
-        rate = steps.Rate(f, self.A, self.B)
-        step = (steps.step_euler if method == 'euler' else steps.step_zoh)(rate, dt)
-        options = steps.Options(dt, method, self.reference)
-        return steps.discretized(self.model, self.state, step, f, options)
+        check_choice('method', method, ('euler', 'zoh'))
+        rate = Rate(self.about.rate(self.nu_dot), self.A, self.B)
+        return discretize(self.model, self.state, lambda _: rate, dt, method, self.reference)
 
     def to_control(self) -> Any:
         """Return A and B as a ``StateSpace`` of python-control, drift left out.

@@ -16,11 +16,10 @@ from geolin_ros.kernels.engine.own_results import linearize_own, pose_groups
 from geolin_ros.kernels.entry import machine_code
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
-from geolin_ros.kernels.status import NOT_FINITE, SINGULAR
+from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import wrench_labels
 from geolin_ros.linearization.contacts.geometry import RowsLeft, rows_at
-from geolin_ros.linearization.contacts.rank import RANK_TOLERANCE, Decision, decide, weights_of
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -28,6 +27,8 @@ from geolin_ros.model.wrenches import Wrench, pack
 from geolin_ros.typing import Array, IntArray
 
 Run = Callable[[], int]
+RANK_TOLERANCE = 1e-9
+"""Of the largest eigenvalue of J M^-1 J', above which one counts."""
 
 
 class Workspace:
@@ -44,7 +45,7 @@ class Workspace:
     Attributes
     ----------
     weights : (rows,)
-        Of forces and torques, see `rank`.
+        1 for each row of a force, the length for each of a torque.
     scratch
         Of the engine.
     last
@@ -54,7 +55,8 @@ class Workspace:
     def __init__(self, model: TreeModel, constraints: Sequence[Constraint], length: float) -> None:
         packed = packed_of(model)
         self.model, self.constraints, self.length = model, tuple(constraints), length
-        self.weights = weights_of(constraints, length)
+        six = np.repeat((1.0, length), 3)
+        self.weights = np.concatenate([np.zeros(0), *(six[: c.size] for c in constraints)])
         self._scales = np.outer(self.weights, self.weights)
         self.last: Array | None = None
         self._packed = packed
@@ -65,11 +67,11 @@ class Workspace:
         if packed.groups:
             self._floats = self._poses.view()
             self._floats.setflags(write=False)
+        self._by_rank: dict[int, RowsLeft] = {}
 
     def outputs(self) -> contact_layout.Outputs:
         """Return fresh memory for results."""
-        rows = sum(constraint.size for constraint in self.constraints)
-        return contact_layout.outputs_of(self.model.m, len(self.model.actuated), rows)
+        return contact_layout.outputs_of(self.model.m, len(self.model.actuated), len(self.weights))
 
     @cached_property
     def spare(self) -> contact_layout.Outputs:
@@ -98,7 +100,7 @@ class Workspace:
         out
             Of `outputs`.
         contacts
-            Other ones than those of the constraints, see `combined`.
+            Other ones than those of the constraints.
         """
         arrays: tuple[Array, ...] = x, tau
         if wrenches or not self._own.is_all:
@@ -142,37 +144,37 @@ class Workspace:
             kernel, arrays = linearize_own, (number, *arrays)
         return machine_code(kernel, (*self._robot(None), *arrays))
 
-    def combined(self, combination: Array) -> RowsLeft:
-        """Return contacts that keep combinations (kept, rows of all sites) of their rows."""
-        contacts = pack_constraints(self._packed, self.constraints, combination)
-        return RowsLeft(self.model, self._packed, contacts)
-
     @cached_property
-    def differences(self) -> Array:
-        """The rows of the constraints from those of all sites: of a loop, of both its ends."""
-        return contact_layout.differences(*_widths(self.constraints))
-
-    @cached_property
-    def _left(self) -> RowsLeft:
+    def _rows(self) -> RowsLeft:
         return RowsLeft(self.model, self._packed, self._contacts)
 
     def rows_at(self, state: State, left: RowsLeft | None = None) -> tuple[Array, Array]:
-        """Return `rows_at` the pose where the engine ran last, of its contacts or `combined`."""
-        found = (left or self._left).at(self.scratch, state)
+        """Return `rows_at` the pose where the engine ran last, of its contacts or those left."""
+        found = (left or self._rows).at(self.scratch, state) if self.constraints else None
         return found or rows_at(self.model, self.constraints, state)
 
     def rank(self, state: State, tau: Array) -> int:
         """Return the rank about a state where it ran last, by a bound that spares eigenvalues."""
-        rows = len(self.weights)
-        if not rows:
-            return 0
         condition = contact_layout.condition_of(self._contacts, self._scales)
         if RANK_TOLERANCE * condition < 0.1:
-            return rows
+            return len(self.weights)
         return self.judge(state, tau)[1].rank
 
-    def judge(self, state: State, tau: Array) -> tuple[Decision, Redundancy]:
-        """Return the rank decision about a state where it ran last, with all rows."""
+    def judge(self, state: State, tau: Array) -> tuple[Array, Redundancy]:
+        """Decide the rank about a state where it ran last, with all rows.
+
+        The mobility Lam = J M^-1 J' = U diag(w) U' of the rows has the rank of those eigenvalues
+        with w > `RANK_TOLERANCE` max(w). Forces along them alone are the solution of least norm,
+        while the accelerations are the only ones [Featherstone 2008, section 3.4]. Rows of torques
+        are multiplied by the length l before, which makes |f|^2 + |t/l|^2 least.
+
+        Returns
+        -------
+        U : (rows, rows)
+            Those that count are the last columns.
+        redundancy
+            How it was decided.
+        """
         mobilities, bias = np.zeros((0, 0)), np.zeros(0)
         if self.constraints:
             mobilities, bias = contact_layout.mobilities_of(self._contacts)
@@ -183,17 +185,63 @@ class Workspace:
                 f'contacts of robot {self.model.name!r} overflow, expected contact frames '
                 'within its reach; correct their placements'
             )
-        decision, asked = decide(mobilities * self._scales), bias * self.weights
-        denied, size = decision.dropped.T @ asked, float(np.linalg.norm(asked))
-        return decision, Redundancy(
+        w, U = np.linalg.eigh(mobilities * self._scales)
+        shares = w / (w.max(initial=0.0) or 1.0)
+        first = int(np.count_nonzero(shares <= RANK_TOLERANCE))
+        asked, dropped = bias * self.weights, U[:, :first]
+        size = float(np.linalg.norm(asked))
+        return U, Redundancy(
             rows=wrench_labels(constraint.contact for constraint in self.constraints),
             velocities=self.model.m,
-            rank=decision.kept.shape[1],
-            smallest_kept=decision.smallest_kept,
-            largest_dropped=decision.largest_dropped,
-            dropped=self.weights[:, np.newaxis] * decision.dropped,
-            contradiction=float(np.linalg.norm(denied)) / size if size > 0.0 else 0.0,
+            rank=len(w) - first,
+            smallest_kept=float(shares[first]) if first < len(w) else 0.0,
+            largest_dropped=max(float(shares[first - 1]), 0.0) if first else 0.0,
+            dropped=self.weights[:, np.newaxis] * dropped,
+            contradiction=float(np.linalg.norm(dropped.T @ asked)) / size if size else 0.0,
         )
+
+    def linearize_by_rank(
+        self, state: State, tau: Array, wrenches: Sequence[Wrench]
+    ) -> tuple[dict[str, Array], Redundancy]:
+        """Return arrays of a `Linearization` where the engine has just found dependent rows.
+
+        As many independent combinations of the rows are kept as their rank, and the forces are
+        those of least norm. Where they lie in the range of J moves with the state: with an
+        orthonormal basis N of null(J') and J w = lam they change by N N' d(J w) more.
+        """
+        U, redundancy = self.judge(state, tau)
+        rank, weights, frames = redundancy.rank, self.weights, self._differences
+        N, kept = U[:, : len(U) - rank], U[:, len(U) - rank :]
+        combination = (kept.T * weights) @ frames
+        if rank not in self._by_rank:
+            contacts = pack_constraints(self._packed, self.constraints, combination)
+            self._by_rank[rank] = RowsLeft(self.model, self._packed, contacts)
+        left, spare = self._by_rank[rank], self.spare
+        contact_layout.combine(left.contacts, combination, frames.sum(axis=0) > 0.0)
+        status = self.bind(state.data, tau, spare.out, wrenches, left.contacts)()
+        if status != OK:
+            raise self.failure(status, state, tau)
+        by_state, column = spare.by_state.copy(), weights[:, np.newaxis]
+        if N.size:
+            J, _ = self.rows_at(state.at_rest(), left)
+            w = np.linalg.lstsq(column * J, spare.forces / weights, rcond=1e-9)[0]
+            as_if = state.copy()
+            as_if.data[-self.model.m :] = w
+            by_state += column * (N @ (N.T @ (column * self.rows_at(as_if, left)[1])))
+        found = {
+            'A': spare.A,
+            'B': spare.B,
+            'nu_dot': spare.nu_dot,
+            'wrenches': spare.forces,
+            'wrench_by_state': by_state,
+            'wrench_by_tau': spare.by_effort,
+        }
+        return {name: array.copy() for name, array in found.items()}, redundancy
+
+    @cached_property
+    def _differences(self) -> Array:
+        """The rows of the constraints from those of all sites: of a loop, of both its ends."""
+        return contact_layout.differences(*_widths(self.constraints))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Prepare the engine anew: its memory is of one process."""

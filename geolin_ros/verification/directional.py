@@ -23,8 +23,8 @@ from geolin_ros.verification.bodies import Point
 from geolin_ros.verification.group import IMAGINARY, STEP
 
 if TYPE_CHECKING:
+    from geolin_ros.linearization.about import Reference
     from geolin_ros.linearization.discretization import Method
-    from geolin_ros.linearization.reference import Reference
     from geolin_ros.spatial.frames import Representation
 
 STAGES = ((0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0))

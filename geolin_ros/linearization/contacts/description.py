@@ -117,7 +117,8 @@ def with_own_loops(
     """Return names, and those of the contacts in force that are loops of the robot."""
     check_is_list(names)
     own = {loop.name for loop in model.loops}
-    return (*names, *(c.name for c in contacts if c.active and c.name in own))
+    loops = (c.name for c in contacts if c.active and c.name in own)
+    return tuple(dict.fromkeys((*names, *loops)))
 
 
 def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tuple[Closure, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.reference import Reference
+from geolin_ros.linearization.about import Reference
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.stream.given_acceleration import NuDotSource
 from geolin_ros.stream.inputs.contact_input import ContactSettings
