@@ -18,7 +18,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.robots import locate
 from geolin_tools.export import FUNCTIONS, Build, export
-from geolin_tools.export.targets import NAMES, Target, default_names
+from geolin_tools.export.machine_code import NAMES, Target, default_names
 
 INTERRUPTED = 'interrupted, nothing is written'
 

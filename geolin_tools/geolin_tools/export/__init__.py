@@ -6,18 +6,20 @@
 same but for the names, and the robot is data.
 """
 
+import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from geolin_ros.control.support import Support
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_tools.export.folder import identifier_of, write_folder
-from geolin_tools.export.kernel_set import FUNCTIONS
-from geolin_tools.export.robot import pack_robot
-from geolin_tools.export.targets import Target, default_names, targets_of
+from geolin_tools.export.machine_code import Target, default_names, object_code, targets_of
+from geolin_tools.export.robot import FUNCTIONS, kernels_of, pack_robot
+from geolin_tools.export.sources import check_identifier, identifier_of, sources
 
 __all__ = ['FUNCTIONS', 'Build', 'export']
 
@@ -76,10 +78,35 @@ def export(
         If a link is not part of the robot.
     """
     build = build or Build()
-    chosen = targets_of(list(default_names() if build.targets is None else build.targets))
-    word = identifier_of(model.name) if name is None else name
+    folder, more = Path(folder), (*['casadi'] * build.casadi, *['ros2'] * build.ros2)
+    targets = targets_of(default_names() if build.targets is None else build.targets)
+    name = identifier_of(model.name) if name is None else name
+    check_identifier(name)
     robot = pack_robot(model, contacts, wrenches)
-    more = (*['casadi'] * build.casadi, *['ros2'] * build.ros2)
+    if folder.exists() or folder.is_symlink():
+        raise ConfigurationError(
+            f'{folder} exists, expected a new folder; remove it, or choose another one'
+        )
     functions = FUNCTIONS if build.casadi else tuple(build.functions)
-    write_folder(robot, Path(folder), word, chosen, functions, build.progress, more)
-    return word
+    kernels = kernels_of(robot, functions, build.casadi)
+    balls = [one for one in contacts if isinstance(one, Support) and one.radius]
+    if build.ros2 and balls:
+        raise ConfigurationError(
+            f'contact {balls[0].frame!r} is a ball of radius {balls[0].radius:g} m, expected a '
+            f'point or a sole in a component of ROS 2, as in messages; say {balls[0].frame}:0'
+        )
+    files = sources(robot, name, targets, (*functions, *more), kernels)
+    for target in build.progress(targets):
+        code = object_code(kernels, target, f'{name}__')
+        files[f'lib/{target.architecture}/{target.symbol}.o'] = code
+    draft = folder.with_name(f'.{folder.name}.{os.getpid()}')
+    draft.mkdir(parents=True)
+    try:
+        for path, content in files.items():
+            (draft / path).parent.mkdir(parents=True, exist_ok=True)
+            (draft / path).write_bytes(content)
+        os.rename(draft, folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return name

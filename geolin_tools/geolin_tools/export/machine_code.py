@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels as object files that need libc and libm alone.
+"""Processors, and kernels as object files for them that need libc and libm alone.
 
 Numba compiles a kernel into a function that takes every array in parts and returns a status, and
 wraps it for Python. Here the function gets another wrapper, which takes a pointer and a length for
@@ -10,8 +10,9 @@ Numba has optimized the functions. They are not optimized again: another order o
 instructions would be fused into other multiply-adds, and so would not give Python's bytes.
 """
 
+import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -19,8 +20,7 @@ import llvmlite.binding as llvm
 import numba
 from numba import types
 
-from geolin_ros.errors import ConfigurationError
-from geolin_tools.export.targets import Target
+from geolin_ros.errors import ConfigurationError, did_you_mean
 
 _config: Any = numba.config
 LIBM = frozenset(
@@ -28,6 +28,78 @@ LIBM = frozenset(
 )
 LIBC = frozenset(('memcpy', 'memmove', 'memset'))
 RENAMED = {'numba_frexp': 'frexp'}  # of finite numbers they are the same
+
+
+class Target(NamedTuple):
+    """A level of instructions."""
+
+    name: str
+    triple: str
+    cpu: str
+    features: str = ''
+    """As LLVM writes them; those of the processor are on."""
+    asks: tuple[str, ...] = ()
+    """What of a processor is asked for when the library is loaded, in the words of gcc."""
+
+    @property
+    def architecture(self) -> str:
+        """The first word of the triple."""
+        return self.triple.partition('-')[0]
+
+    @property
+    def symbol(self) -> str:
+        """Its name in C."""
+        return self.name.replace('-', '_')
+
+
+_X86, _ARM = 'x86_64-unknown-linux-gnu', 'aarch64-unknown-linux-gnu'
+_V2 = ('popcnt', 'sse4.2')
+_V3 = (*_V2, 'avx2', 'bmi', 'bmi2', 'fma')
+_V4 = (*_V3, 'avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl')
+# Best first: the first one that the processor has is taken.
+LEVELS = {
+    target.name: target
+    for target in (
+        Target('x86-64-v4', _X86, 'x86-64-v4', asks=_V4),
+        Target('x86-64-v3', _X86, 'x86-64-v3', asks=_V3),
+        Target('x86-64-v2', _X86, 'x86-64-v2', asks=_V2),
+        Target('aarch64', _ARM, 'generic'),
+    )
+}
+NAMES = ('native', *LEVELS)
+
+
+def default_names() -> list[str]:
+    """Return all levels of this machine's kind of processor."""
+    machine = platform.machine()
+    return [name for name, target in LEVELS.items() if target.architecture == machine] or [
+        'native'
+    ]
+
+
+def targets_of(names: Sequence[str]) -> list[Target]:
+    """Return targets by their names, best first.
+
+    Raises `ConfigurationError` if a name is unknown, or ``native`` is not alone.
+    """
+    for name in names:
+        if name not in NAMES:
+            raise ConfigurationError(
+                f'target is {name!r}, {did_you_mean(name, NAMES)}expected one or several of '
+                f'{", ".join(NAMES)}'
+            )
+    if 'native' not in names:
+        return [target for name, target in LEVELS.items() if name in names]
+    if set(names) != {'native'}:
+        raise ConfigurationError(
+            f'targets are {", ".join(names)}, but native runs on processors like this one alone '
+            'and nothing chooses it when the library is loaded; expected native, or the others'
+        )
+    features = _config.CPU_FEATURES  # of the processor that Numba compiles for
+    if features is None:
+        features = llvm.get_host_cpu_features().flatten()
+    cpu = _config.CPU_NAME or llvm.get_host_cpu_name()
+    return [Target('native', llvm.get_process_triple(), cpu, features)]
 
 
 class Kernel(NamedTuple):
@@ -53,19 +125,8 @@ class Kernel(NamedTuple):
 def object_code(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> bytes:
     """Return an ELF object with a function ``symbol`` + name + level for each kernel.
 
-    Parameters
-    ----------
-    kernels
-        By name.
-    target
-        The processor.
-    symbol
-        What names begin with.
-
-    Raises
-    ------
-    ConfigurationError
-        If this LLVM does not know the processor, or Numba's checks of bounds are on.
+    Raises `ConfigurationError` if this LLVM does not know the processor, or Numba's checks of
+    bounds are on.
     """
     if _config.BOUNDSCHECK:
         raise ConfigurationError(
@@ -85,12 +146,24 @@ def object_code(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> b
     module = llvm.parse_assembly(_wrappers(kernels, target, symbol))
     for kernel in kernels.values():
         module.link_in(_compiled(kernel).clone())
-    module = llvm.parse_assembly(_retargeted(str(module), target, machine))
-    _keep_alone(module, {f'{symbol}{name}_{target.symbol}' for name in kernels})
+    text = str(module)
+    for word, value in (('datalayout', machine.target_data), ('triple', target.triple)):
+        text = re.sub(rf'(?m)^target {word} = .*$', f'target {word} = "{value}"', text)
+    for name, other in RENAMED.items():
+        text = text.replace(f'@{name}(', f'@{other}(')
+    module = llvm.parse_assembly(text)
+    # nothing but the wrappers, and what they call, is seen from outside
+    names = {f'{symbol}{name}_{target.symbol}' for name in kernels}
+    for one in (*module.functions, *module.global_variables):
+        if one.name in names:
+            one.visibility = 'hidden'
+        elif not one.is_declaration:
+            one.linkage = 'internal'
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-    strangers = set(_needed(module)) - LIBM - LIBC
+    asked = {function.name for function in module.functions if function.is_declaration}
+    strangers = {name for name in asked if not name.startswith('llvm.')} - LIBM - LIBC
     if strangers:
         raise ConfigurationError(
             f'kernels ask for {", ".join(sorted(strangers))}, expected functions of libc and libm'
@@ -122,14 +195,10 @@ def _wrappers(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> str
                 # object, owner, entries, bytes of one, data, entries along the axis, stride
                 taken += ['ptr', 'ptr', 'i64', 'i64', 'ptr', *['i64'] * (2 * argument.ndim)]
                 if argument.ndim == 2:
-                    sums += [
-                        f'  %{what}{k} = mul i64 %size{k}, {by}'
-                        for what, by in (('all', f'%size{k}'), ('row', '8'))
-                    ]
-                    count, axes = (
-                        f'%all{k}',
-                        [f'i64 %size{k}', f'i64 %size{k}', f'i64 %row{k}', 'i64 8'],
-                    )
+                    sums.append(f'  %all{k} = mul i64 %size{k}, %size{k}')
+                    sums.append(f'  %row{k} = mul i64 %size{k}, 8')
+                    count = f'%all{k}'
+                    axes = [f'i64 %size{k}', f'i64 %size{k}', f'i64 %row{k}', 'i64 8']
                 passed += ['ptr null', 'ptr null', f'i64 {count}', 'i64 8', f'ptr %data{k}', *axes]
             else:
                 kind = 'i64' if argument == types.int64 else 'double'
@@ -149,37 +218,3 @@ def _wrappers(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> str
             '}',
         ]
     return '\n'.join(lines)
-
-
-def _retargeted(text: str, target: Target, machine: Any) -> str:
-    text = re.sub(
-        r'^target datalayout = .*$',
-        f'target datalayout = "{machine.target_data}"',
-        text,
-        flags=re.MULTILINE,
-    )
-    text = re.sub(
-        r'^target triple = .*$', f'target triple = "{target.triple}"', text, flags=re.MULTILINE
-    )
-    for name, other in RENAMED.items():
-        text = text.replace(f'@{name}(', f'@{other}(')
-    return text
-
-
-def _keep_alone(module: Any, names: set[str]) -> None:
-    """Leave nothing but functions and what they call to the outside."""
-    for function in module.functions:
-        if function.name in names:
-            function.visibility = 'hidden'
-        elif not function.is_declaration:
-            function.linkage = 'internal'
-    for variable in module.global_variables:
-        if not variable.is_declaration:
-            variable.linkage = 'internal'
-
-
-def _needed(module: Any) -> Iterator[str]:
-    """Return what the linker will be asked for."""
-    for function in module.functions:
-        if function.is_declaration and not function.name.startswith('llvm.'):
-            yield function.name

@@ -1,11 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a C library: sources from templates, arrays, and object files."""
+"""The sources of a C library: texts from templates, and the arrays of the robot."""
 
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,13 +16,10 @@ from geolin_ros.kernels.engine.exponential import parts_of
 from geolin_ros.kernels.packing import layout, own_layout
 from geolin_ros.kernels.se3 import quaternion
 from geolin_ros.linearization.contacts.description import SIZES, Contact
-from geolin_ros.model.labels import Label, input_labels, state_labels
+from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
-from geolin_tools.export.casadi import casadi_functions
-from geolin_tools.export.kernel_set import FUNCTIONS, kernels_of
-from geolin_tools.export.machine_code import Kernel, object_code
+from geolin_tools.export.machine_code import Kernel, Target
 from geolin_tools.export.robot import Robot
-from geolin_tools.export.targets import Target
 
 TEMPLATES = Path(__file__).parent / 'templates'
 MORE = 'casadi', 'ros2'
@@ -63,13 +58,10 @@ def identifier_of(name: str) -> str:
     return f'robot_{word}' if word[0].isdigit() or word in RESERVED else word
 
 
-def check_identifier(name: str) -> str:
-    """Return a name that functions, types, a namespace and a target of CMake may begin with.
+def check_identifier(name: str) -> None:
+    """Check that functions, types, a namespace and a target of CMake may begin with a name.
 
-    Raises
-    ------
-    ConfigurationError
-        If it is no identifier of C, or means something else already.
+    Raises `ConfigurationError` if it is no identifier of C, or means something else already.
     """
     if name in RESERVED or name.lower() in RESERVED:
         raise ConfigurationError(
@@ -81,86 +73,28 @@ def check_identifier(name: str) -> str:
             f'name is {name!r}, expected a letter, then letters, digits and _; for '
             f'example {identifier_of(name)}'
         )
-    return name
 
 
-def write_folder(
-    robot: Robot,
-    folder: Path,
-    name: str,
-    targets: Sequence[Target],
-    functions: tuple[str, ...] = FUNCTIONS,
-    progress: Callable[[Iterable[Target]], Iterable[Target]] = iter,
-    more: tuple[str, ...] = (),
-) -> None:
-    """Write the library, all of it or nothing.
-
-    Parameters
-    ----------
-    robot
-        What to write.
-    folder
-        Where; it must not exist.
-    name
-        What files and functions begin with.
-    targets
-        Processors, best first.
-    functions
-        Some of `kernel_set.FUNCTIONS`.
-    progress
-        Gets the targets and returns them, counted.
-    more
-        Some of `MORE`: functions for CasADi, a component of ROS 2.
-
-    Raises
-    ------
-    ConfigurationError
-        If the folder exists, or a name, target or function cannot be used, or a component is to
-        stand on balls.
-    """
-    check_identifier(name)
-    if folder.exists() or folder.is_symlink():
-        raise ConfigurationError(
-            f'{folder} exists, expected a new folder; remove it, or choose another one'
-        )
-    kernels = kernels_of(robot, functions, 'casadi' in more)
-    balls = [one for one in robot.contacts if isinstance(one, Support) and one.radius]
-    if 'ros2' in more and balls:
-        raise ConfigurationError(
-            f'contact {balls[0].frame!r} is a ball of radius {balls[0].radius:g} m, expected a '
-            f'point or a sole in a component of ROS 2, as in messages; say {balls[0].frame}:0'
-        )
-    files = _sources(robot, name, targets, (*functions, *more), kernels)
-    for target in progress(targets):
-        files[f'lib/{target.architecture}/{target.symbol}.o'] = object_code(
-            kernels, target, f'{name}__'
-        )
-    draft = folder.with_name(f'.{folder.name}.{os.getpid()}')
-    draft.mkdir(parents=True)
-    try:
-        for path, content in files.items():
-            (draft / path).parent.mkdir(parents=True, exist_ok=True)
-            (draft / path).write_bytes(content)
-        os.rename(draft, folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-
-
-def _sources(
+def sources(
     robot: Robot,
     name: str,
     targets: Sequence[Target],
-    functions: tuple[str, ...],
+    parts: tuple[str, ...],
     kernels: Mapping[str, Kernel],
 ) -> dict[str, bytes]:
-    """Return the texts by their paths."""
+    """Return the texts of a library by their paths.
+
+    ``parts`` are some of `FUNCTIONS` and `MORE`: functions for CasADi, a component of ROS 2.
+    """
     words = {**_words(robot, name, targets), **_levels(name, targets, kernels)}
-    blocks = {*functions} if 'ros2' in functions else {*functions, 'cmake'}
-    blocks |= {'contacts' if robot.contacts else 'air'}
-    blocks |= {'floating'} if robot.model.base == 'floating' else set()
-    blocks |= {'wrenches'} if robot.wrenches else set()
-    blocks |= {'dynamics'} if {'inverse_dynamics', 'mass_matrix'} & blocks else set()
+    blocks = {*parts, 'contacts' if robot.contacts else 'air'}
+    for part, is_there in (
+        ('cmake', 'ros2' not in parts),
+        ('floating', robot.model.base == 'floating'),
+        ('wrenches', robot.wrenches),
+        ('dynamics', {'inverse_dynamics', 'mass_matrix'} & blocks),
+    ):
+        blocks |= {part} if is_there else set()
     files = {}
     for template in sorted(TEMPLATES.rglob('*')):
         if any(f'.{part}.' in template.name and part not in blocks for part in MORE):
@@ -204,7 +138,7 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
         'effort_scale': _numbers(*(model.effort_scale or [1.0] * model.n), 1.0),
         'effort_offset': _numbers(*(model.effort_offset or [0.0] * model.n), 0.0),
         'contact_states': '\n'.join(_contact_state(model, one) for one in robot.contacts),
-        'casadi_functions': casadi_functions(robot),
+        'casadi_functions': _casadi_functions(robot),
         'rows_of_contacts': ', '.join(str(SIZES[one.kind]) for one in robot.contacts),
         'actuated': ', '.join(c_string(joint) for joint in model.actuated_joints),
         'gravity_x': gravity[0],
@@ -229,13 +163,14 @@ def _contact_state(model: TreeModel, one: Contact | Support) -> str:
 
 def _sizes(robot: Robot) -> dict[str, int]:
     """Return the sizes of the memory of an instance, in numbers."""
+    work, lists = robot.step
     return {
-        'WORK': robot.work,
+        'WORK': robot.workspace.size,
         'INPUT_SIZE': robot.inputs.size,
         'OUT': max(one.out for one in robot.contact_sets),
-        'WORK_OF_CONTACTS': max(one.work for one in robot.contact_sets),
-        'STEP_WORK': robot.step_work,
-        'STEP_LISTS': robot.step_lists,
+        'WORK_OF_CONTACTS': max(one.work.size for one in robot.contact_sets),
+        'STEP_WORK': work.size,
+        'STEP_LISTS': lists.size,
     }
 
 
@@ -248,23 +183,17 @@ def _room(robot: Robot) -> int:
 def _levels(name: str, targets: Sequence[Target], kernels: Mapping[str, Kernel]) -> dict[str, str]:
     """Return the table of levels, and what asks the processor."""
     asking, rows = [], []
-    for architecture in sorted({target.architecture for target in targets}):
-        if architecture == 'aarch64' or architecture == 'x86_64':
-            asking.append(f'#if defined(__{architecture}__)')
-            rows.append(f'#if defined(__{architecture}__)')
-        for target in (t for t in targets if t.architecture == architecture):
-            test = 'NULL'
-            if target.asks:
-                test = f'has_{target.symbol}'
-                asked = ' && '.join(f'__builtin_cpu_supports("{what}")' for what in target.asks)
-                asking.append(
-                    f'static int {test}(void) {{\n  __builtin_cpu_init();\n  return {asked};\n}}'
-                )
-            codes = ', '.join(f'{name}__{kernel}_{target.symbol}' for kernel in kernels)
-            rows.append(f'  {{"{target.name}", {test}, {codes}}},')
-        if architecture == 'aarch64' or architecture == 'x86_64':
-            asking.append('#endif')
-            rows.append('#endif')
+    for target in targets:
+        is_known = target.architecture in ('aarch64', 'x86_64')
+        before = [f'#if defined(__{target.architecture}__)'] * is_known
+        after = ['#endif'] * is_known
+        test = f'has_{target.symbol}' if target.asks else 'NULL'
+        if target.asks:
+            asked = ' && '.join(f'__builtin_cpu_supports("{what}")' for what in target.asks)
+            text = f'static int {test}(void) {{\n  __builtin_cpu_init();\n  return {asked};\n}}'
+            asking += [*before, text, *after]
+        codes = ', '.join(f'{name}__{kernel}_{target.symbol}' for kernel in kernels)
+        rows += [*before, f'  {{"{target.name}", {test}, {codes}}},', *after]
     declared = [
         f'int64_t {name}__{kernel}_{target.symbol}({code.prototype});'
         for target in targets
@@ -276,24 +205,46 @@ def _levels(name: str, targets: Sequence[Target], kernels: Mapping[str, Kernel])
 def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
     """Return the arrays of a robot as a header."""
     model, own = robot.model, robot.own
-    limits = model.limits
     constants = {
         **_sizes(robot),
         'ROOM': 8 * _room(robot),
-        'GIVEN': robot.given,
-        'IS_PLAIN': int(robot.is_plain),
-        'IS_TIED': int(robot.is_tied),
+        'GIVEN': robot.inputs.size - layout.WRENCH_RECORD * (model.base == 'floating'),
+        'IS_PLAIN': int(own.is_all),
+        'IS_TIED': int(len(robot.packed.mimics.bodies) > 0),
         'TREE_JOINTS': int(robot.packed.ints[layout.NB]) - 1,
         'WRENCH_RECORD': layout.WRENCH_RECORD,
         'WRENCH_VALUE': layout.WRENCH_VALUE,
         'STEP_ROWS': 2 * model.m + layout.ROW_BLOCK,
-        'STEP_STRIDE': parts_of(np.zeros(robot.step_work), 2 * model.m).shape[2],
+        'STEP_STRIDE': parts_of(robot.step[0], 2 * model.m).shape[2],
         'ROBOT_INTS': robot.packed.ints.size,
         'ROBOT_FLOATS': robot.packed.floats.size,
         'OWN_INTS': own.ints.size,
         'OWN_FLOATS': own.floats.size,
     }
-    places = [f'{wrench.link}:{wrench.kind}' for wrench in robot.wrenches]
+    arrays = {
+        'robot_ints': robot.packed.ints,
+        'robot_floats': robot.packed.floats,
+        'own_ints': own.ints,
+        'own_floats': own.floats,
+        'work_header': robot.workspace[: layout.WORK_HEADER],
+        'first_inputs': robot.inputs,
+        'wrench_maps': robot.wrench_maps,
+    }
+    rows = []
+    for k, one in enumerate(robot.contact_sets):
+        places = np.flatnonzero(one.work)  # where memory is not zero at first
+        arrays |= {f'sites_{k}': one.sites, f'places_{k}': places, f'values_{k}': one.work[places]}
+        sizes = f'{one.sites.size}, {places.size}, {one.rows}'
+        rows.append(f'  {{sites_{k}, places_{k}, values_{k}, {sizes}}},')
+    labels, limits = state_labels(model), model.limits
+    strings = {
+        'joint_names': model.joint_names,
+        'input_names': [label.name.partition('.')[2] for label in input_labels(model)],
+        'state_names': [label.name for label in labels],
+        'state_units': [label.unit for label in labels],
+        'contact_names': [contact.frame for contact in robot.contacts],
+        'wrench_names': [f'{wrench.link}:{wrench.kind}' for wrench in robot.wrenches],
+    }
     lines = [
         '/* The robot, written by geolin export. */',
         *(f'#define {key} {value}' for key, value in constants.items()),
@@ -312,46 +263,26 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
         '  const double *values;',
         '  int64_t size, filled, rows;',
         '} contact_set_t;',
-        _array('int64_t', 'robot_ints', robot.packed.ints),
-        _array('double', 'robot_floats', robot.packed.floats),
-        _array('int64_t', 'own_ints', own.ints),
-        _array('double', 'own_floats', own.floats),
-        _array('double', 'work_header', robot.work_header),
-        _array('double', 'first_inputs', robot.inputs),
-        _array('double', 'wrench_maps', robot.wrench_maps),
+        *(_array(array, values) for array, values in arrays.items()),
+        'static const contact_set_t contact_sets[] = {',
+        *rows,
+        '};',
     ]
-    rows = []
-    for k, one in enumerate(robot.contact_sets):
-        lines.append(_array('int64_t', f'sites_{k}', one.sites))
-        lines.append(_array('int64_t', f'places_{k}', one.places))
-        lines.append(_array('double', f'values_{k}', one.values))
-        sizes = f'{one.sites.size}, {one.places.size}, {one.rows}'
-        rows.append(f'  {{sites_{k}, places_{k}, values_{k}, {sizes}}},')
-    lines += ['static const contact_set_t contact_sets[] = {', *rows, '};']
-    states: Sequence[Label] = state_labels(model)
-    for what, texts in {
-        'joint_names': model.joint_names,
-        'input_names': [label.name.partition('.')[2] for label in input_labels(model)],
-        'state_names': [label.name for label in states],
-        'state_units': [label.unit for label in states],
-        'contact_names': [contact.frame for contact in robot.contacts],
-        'wrench_names': places,
-    }.items():
-        strings = ''.join(f'{c_string(text)}, ' for text in texts)
-        lines.append(f'const char *const {name}_{what}[] = {{{strings}NULL}};')
+    for what, texts in strings.items():
+        entries = ''.join(f'{c_string(text)}, ' for text in texts)
+        lines.append(f'const char *const {name}_{what}[] = {{{entries}NULL}};')
     lines.append(f'const char *const {name}_base_link = {c_string(model.base_link)};')
     for what in ('lower', 'upper', 'velocity', 'effort'):
-        lines.append(
-            f'const double {name}_{what}[] = {{{_numbers(*getattr(limits, what), 0.0)}}};'
-        )
+        numbers = _numbers(*getattr(limits, what), 0.0)
+        lines.append(f'const double {name}_{what}[] = {{{numbers}}};')
     return '\n'.join(lines) + '\n'
 
 
-def _array(kind: str, name: str, values: np.ndarray) -> str:
+def _array(name: str, values: np.ndarray) -> str:
     """Return an array as C; one without entries gets one, which C asks for."""
+    kind = 'int64_t' if values.dtype == np.int64 else 'double'
     texts = [_number(value) for value in values.ravel()] or ['0']
-    lines = [', '.join(texts[k : k + 8]) for k in range(0, len(texts), 8)]
-    body = ',\n  '.join(lines)
+    body = ',\n  '.join(', '.join(texts[k : k + 8]) for k in range(0, len(texts), 8))
     return f'static const {kind} {name}[] = {{\n  {body}\n}};'
 
 
@@ -366,3 +297,51 @@ def _number(value: float) -> str:
     if not np.isfinite(value):
         return 'INFINITY' if value > 0.0 else '-INFINITY'
     return '0' if str(value) == '0.0' else float(value).hex()
+
+
+def _casadi_functions(robot: Robot) -> str:
+    """Return the functions for CasADi and their Jacobians, with sizes of what goes in and out."""
+    model = robot.model
+    is_floating = model.base == 'floating'
+    x, inputs, states = 2 * model.n + 13 * is_floating, len(model.actuated_joints), 2 * model.m
+    sizes = {'x': x, 'next_x': x, 'tau': inputs, 'nu_dot': model.m, 'efforts': model.m, 'dt': 1}
+    sizes |= {'pose': 7, 'other': 7, 'moved': 7, 'z': 6}
+    sizes |= {'in_force': len(robot.contacts), 'forces': robot.contact_sets[-1].rows}
+    functions = {
+        'fd': ('x tau', 'nu_dot'),
+        'inverse_dynamics': ('x nu_dot', 'efforts'),
+        'step': (f'x tau dt{" in_force" * bool(robot.contacts)}', 'next_x'),
+    }
+    if robot.contacts:
+        functions['contact_fd'] = 'x tau in_force', 'nu_dot forces'
+    if is_floating:
+        functions |= {'displace': ('pose z', 'moved'), 'difference': ('pose other', 'z')}
+    given = {'x': (x, 1), 'tau': (inputs, 1)}
+    lines = _function('linearization', given, {'A': (states, states), 'B': (states, inputs)})
+    for name, words in functions.items():
+        ins, outs = ({word: (sizes[word], 1) for word in each.split()} for each in words)
+        lines += _function(name, ins, outs)
+        nominal = {f'out_{word}': size for word, size in outs.items()}
+        slopes = {f'jac_{row}_{word}': (sizes[row], sizes[word]) for row in outs for word in ins}
+        lines += _function(f'jac_{name}', ins | nominal, slopes)
+    return '\n'.join(lines)
+
+
+def _function(
+    name: str, ins: dict[str, tuple[int, int]], outs: dict[str, tuple[int, int]]
+) -> list[str]:
+    """Return names, sizes and definition; derivatives by in_force have no entries."""
+    lines = []
+    for side, ports in (('in', ins), ('out', outs)):
+        names, sizes = ', '.join(map(c_string, ports)), []
+        for k, (word, (rows, columns)) in enumerate(ports.items()):
+            is_empty = word.startswith('jac_') and word.endswith('_in_force')
+            numbers = (rows, columns, *([0] * (columns + 1) if is_empty else [1]))
+            values = ', '.join(map(str, numbers))
+            lines.append(f'static const casadi_int {name}_{side}_{k}[] = {{{values}}};')
+            sizes.append(f'{name}_{side}_{k}')
+        lines += [
+            f'static const char *const {name}_{side}s[] = {{{names}}};',
+            f'static const casadi_int *const {name}_{side}_sizes[] = {{{", ".join(sizes)}}};',
+        ]
+    return [*lines, f'FUNCTION({name})']
