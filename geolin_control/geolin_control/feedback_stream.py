@@ -26,8 +26,7 @@ from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput
-from geolin_ros.stream.state_stream import StateStream
-from geolin_ros.stream.topics import Counts
+from geolin_ros.stream.topics import Counts, StateStream
 
 NO_BASE = frozenset((Cause.NO_ODOMETRY, Cause.SKEW))
 """Why joints may be known where the base is not."""

@@ -22,8 +22,8 @@ from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.given_acceleration import Forces, forces_for, with_base_wrench
-from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
+from geolin_ros.stream.inputs.contact_input import ContactInput
+from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
@@ -31,8 +31,7 @@ from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.inputs.watch import Watch
 from geolin_ros.stream.inputs.wrench_input import WrenchInput
 from geolin_ros.stream.self_check import SelfCheck, Verdict
-from geolin_ros.stream.state_stream import StateStream
-from geolin_ros.stream.topics import Counts
+from geolin_ros.stream.topics import Counts, StateStream
 from geolin_ros.typing import Array
 
 NO_WRENCH = np.zeros(6)
@@ -113,32 +112,6 @@ class Answer(NamedTuple):
     """[s]"""
 
 
-class _Waiting(NamedTuple):
-    """A joint state that waits for the odometry after it."""
-
-    message: Any
-    stamp: int
-    received_at: float
-
-
-class _Held:
-    """What a stream has more for a robot in contact."""
-
-    def __init__(self, model: TreeModel, settings: ContactSettings) -> None:
-        self.contacts = ContactInput(model, settings)
-        self.linearizer = Linearizer(model)
-        self._in_force: tuple[Closure, ...] = ()
-        self.reporter = ContactReporter(
-            self.linearizer, settings.source, settings.admissible_basis
-        )
-
-    def update(self, stamp: int, state: State) -> None:
-        """Put into force what holds at a joint state."""
-        contacts = self.contacts.at(stamp, state)
-        if contacts is not self._in_force:
-            self.linearizer.contacts = self._in_force = contacts
-
-
 class LinearizationStream(StateStream[Answer]):
     """Pairs odometry with each joint state and linearizes there.
 
@@ -162,12 +135,15 @@ class LinearizationStream(StateStream[Answer]):
         self.settings = settings
         super().__init__(counts if counts is not None else Counts(), StateInput(model, settings))
         self._linearizer: Linearizer = Linearizer(model)
-        self._held: _Held | None = None
+        self._contacts: ContactInput | None = None
+        self._reporter: ContactReporter | None = None
+        self._in_force: tuple[Closure, ...] = ()
         if settings.contacts.are_expected or model.loops:
             if model.loops:
                 settings.check_loops()
-            self._held = _Held(model, settings.contacts)
-            self._linearizer = self._held.linearizer
+            source, basis = settings.contacts.source, settings.contacts.admissible_basis
+            self._contacts = ContactInput(model, settings.contacts)
+            self._reporter = ContactReporter(self._linearizer, source, basis)
         self._efforts = JointInput(model)
         self._wrenches = WrenchInput(
             model,
@@ -176,18 +152,16 @@ class LinearizationStream(StateStream[Answer]):
             settings.missing_wrench,
             settings.frame_prefix,
         )
-        self._acceleration: Any = None  # MeasuredAcceleration, where it is wanted
+        self._acceleration: MeasuredAcceleration | None = None
         if settings.nu_dot == 'measured':
-            from geolin_ros.stream.inputs.acceleration import MeasuredAcceleration
-
             self._acceleration = MeasuredAcceleration(model.base, settings.nu_dot_cutoff)
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._last_answered: int | None = None
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[tuple[Any, int, float]] = deque()
+        """Joint states that wait for the odometry after them: stamps [ns], when they came [s]."""
         self._is_ending = False
         self._newest: Any = None  # joint state that the timer has not answered yet
-        self._odometry: Any = None
-        self._effort: Any = None
+        self._kept: dict[str, Any] = {}  # newest odometry and efforts
         self._new_effort = np.zeros(model.n)
         self._passive = np.array(
             [c for c, name in enumerate(model.joint_names) if name not in model.actuated_joints],
@@ -215,25 +189,21 @@ class LinearizationStream(StateStream[Answer]):
         self._wrenches.resume(earlier._wrenches)
         self.self_check.resume(earlier.self_check)
         self._newest = earlier._newest
-        if self._held is not None and earlier._held is not None:
-            self._held.contacts.resume(earlier._held.contacts)
-        with contextlib.suppress(DroppedInput):
-            if earlier._odometry is not None:
-                self._take_odometry(earlier._odometry)
-        with contextlib.suppress(DroppedInput):
-            if earlier._effort is not None:
-                self._take_effort(earlier._effort)
+        if self._contacts is not None and earlier._contacts is not None:
+            self._contacts.resume(earlier._contacts)
+        for topic, message in earlier._kept.items():
+            if topic in self._topics:
+                with contextlib.suppress(DroppedInput):
+                    self._topics[topic](message)
 
     def forget(self) -> None:
         """Start anew: the clock was set back."""
-        self._states.forget()
-        self._wrenches.forget()
-        if self._held is not None:
-            self._held.contacts.forget()
-        if self._acceleration is not None:
-            self._acceleration.forget()
+        for part in (self._states, self._wrenches, self._contacts, self._acceleration):
+            if part is not None:
+                part.forget()
         self._waiting.clear()
-        self._odometry = self._last_answered = self._newest = None
+        self._kept.pop('odom', None)
+        self._last_answered = self._newest = None
 
     # ---- topics
 
@@ -244,20 +214,17 @@ class LinearizationStream(StateStream[Answer]):
             'joint_states': self._keep_joint_state if by_timer else self._take_joint_state,
             'timer': self._take_tick,
             'end': self._end_waiting,
-            'odom': self._take_odometry,
-            'tf': self._take_transforms,
-            'tf_static': functools.partial(self._take_transforms, is_static=True),
-            'imu': self._states.take_imu,
         }
+        for topic in self._states.topics:
+            readers[topic] = functools.partial(self._take_base, topic)
         if settings.torque_source == 'topic':
             readers['joint_efforts'] = self._take_effort
         for wrench in settings.wrench_topics:
             readers[wrench.topic] = functools.partial(self._wrenches.take, wrench.topic)
-        if self._held is not None:
-            contacts = self._held.contacts
-            readers['contact_states'] = contacts.take_states
+        if self._contacts is not None:
+            readers['contact_states'] = self._contacts.take_states
             for foot in settings.contacts.measured_feet:
-                readers[foot.topic] = functools.partial(contacts.take_force, foot.topic)
+                readers[foot.topic] = functools.partial(self._contacts.take_force, foot.topic)
         return readers
 
     def _take_joint_state(self, message: Any) -> Answer | None:
@@ -283,7 +250,7 @@ class LinearizationStream(StateStream[Answer]):
             self._last_answered = stamp
             return answer
         self._last_answered = stamp
-        self._waiting.append(_Waiting(whole, stamp, received_at))
+        self._waiting.append((whole, stamp, received_at))
         self._check_waiting(stamp)
         return None
 
@@ -301,15 +268,16 @@ class LinearizationStream(StateStream[Answer]):
         if not self._waiting:
             self._is_ending = False
             return False
-        return self._is_ending or self._states.is_ready(self._waiting[0].stamp)
+        return self._is_ending or self._states.is_ready(self._waiting[0][1])
 
     def _next_answer(self) -> Answer:
         return self._linearize(*self._waiting.popleft())
 
     def _check_waiting(self, stamp: int) -> None:
         """Wait no longer for odometry than allowed, by the stamps [ns] of the joint states."""
-        first, settings = self._waiting[0], self.settings
-        waited, most = (stamp - first.stamp) * 1e-9, settings.max_wait or settings.max_skew
+        settings = self.settings
+        waited = (stamp - self._waiting[0][1]) * 1e-9
+        most = settings.max_wait or settings.max_skew
         if waited > most or waited < 0.0:
             self._waiting.popleft()
             raise DroppedInput(
@@ -321,25 +289,20 @@ class LinearizationStream(StateStream[Answer]):
     def _end_waiting(self, _: Any) -> None:
         self._is_ending = True
 
-    def _take_odometry(self, message: Any) -> None:
-        self._states.take_odometry(message)
-        self._odometry = message
-        self._note_acceleration()
-        self.watch.note_odometry(message)
-
-    def _take_transforms(self, message: Any, is_static: bool = False) -> None:
-        self._states.take_transforms(message, is_static)
-        self._note_acceleration()
-
-    def _note_acceleration(self) -> None:
-        sample = self._states.newest_base
-        if self._acceleration is not None and sample is not None:
+    def _take_base(self, topic: str, message: Any) -> None:
+        sample = self._states.topics[topic](message)
+        if sample is not None and self._acceleration is not None:
             self._acceleration.add_base(sample.stamp, sample.v)
+        if topic == 'odom':
+            self._kept[topic] = message
+            self.watch.note_odometry(message)
 
     def _take_effort(self, message: Any) -> None:
         self._efforts.read(message, 'effort', self._new_effort, Cause.MISSING_EFFORT)
         self._tau[:] = self._new_effort
-        self._effort = message
+        self._kept['joint_efforts'] = message
+
+    # ---- answers
 
     def _linearize(self, message: Any, stamp: int, received_at: float) -> Answer:
         """Answer; what the robot cannot answer is a drop like any other."""
@@ -361,15 +324,17 @@ class LinearizationStream(StateStream[Answer]):
             self._acceleration.add_joints(stamp, state.r)
         if settings.torque_source == 'effort':
             self._states.read_efforts(message, tau)
-        elif settings.torque_source == 'topic' and self._effort is None:
+        elif settings.torque_source == 'topic' and 'joint_efforts' not in self._kept:
             raise DroppedInput(
                 Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'
             )
         if self._passive.size:
             tau[self._passive] = 0.0
         wrenches, findings = self._wrenches.at(stamp, self.world_frame)
-        if self._held is not None:
-            self._held.update(stamp, state)
+        if self._contacts is not None:
+            contacts = self._contacts.at(stamp, state)
+            if contacts is not self._in_force:
+                self._linearizer.contacts = self._in_force = contacts
         efforts, loads = self._forces(wrenches)
         return OperatingPoint(
             stamp,
@@ -378,7 +343,7 @@ class LinearizationStream(StateStream[Answer]):
             tau,
             efforts,
             loads,
-            () if self._held is None else self._held.linearizer.contacts,
+            () if self._contacts is None else self._linearizer.contacts,
             wrenches,
             self._base_wrench,
             self.world_frame,
@@ -390,59 +355,72 @@ class LinearizationStream(StateStream[Answer]):
         )
 
     def _at(self, point: OperatingPoint) -> Answer:
-        reporter = None if self._held is None else self._held.reporter
-        answer = linearize(point, self._linearizer, self.settings, reporter)
+        answer = linearize(point, self._linearizer, self.settings, self._reporter)
         self.watch.note(answer)
         return answer
 
     def warm_up(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
-        part = self._held
+        frame, with_contacts = self.model.link_names[-1], self._contacts is not None
+        sets = (Contact(frame),), (Contact(frame), Contact(frame, 'surface')), ()
         with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
-            if part is not None:
-                frame = self.model.link_names[-1]
-                # on contacts, on dependent ones too, whatever is in force later
-                for contacts in ((Contact(frame),), (Contact(frame), Contact(frame, 'surface'))):
-                    part.linearizer.contacts = contacts
-                    self._at_rest()
-                part.linearizer.contacts = ()
-                rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
-            answer = self._at_rest()
+            # on contacts, on dependent ones too, whatever is in force later
+            for contacts in sets if with_contacts else ((),):
+                if with_contacts:
+                    self._linearizer.contacts = contacts
+                point = OperatingPoint(0, 0, self._state, self._tau, self._tau, (), ())
+                answer = linearize(point, self._linearizer, self.settings, self._reporter)
             self.self_check.warm_up(answer.state, answer.A, answer.B)
-        if part is not None:
-            part.reporter.forget()
-
-    def _at_rest(self) -> Answer:
-        point = OperatingPoint(0, 0, self._state, self._tau, self._tau, (), ())
-        reporter = None if self._held is None else self._held.reporter
-        return linearize(point, self._linearizer, self.settings, reporter)
+        if self._reporter is not None:
+            rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
+            self._reporter.forget()
 
     def _forces(self, wrenches: Sequence[Wrench]) -> tuple[Array, Sequence[Wrench]]:
         """Return efforts and wrenches that the robot is linearized under."""
         model, settings = self.model, self.settings
         self._base_wrench[:] = 0.0
         if settings.torque_source == 'inverse_dynamics':
-            needed = self._needed(wrenches, np.zeros(model.m))
-            self._tau[:] = needed.tau
+            self._tau[:], self._base_wrench[:] = self._needed(wrenches, np.zeros(model.m))
             self._tau[self._passive] = 0.0
-            if needed.base is not None:
-                self._base_wrench[:] = needed.base
         if settings.nu_dot == 'predicted':
             return self._tau, wrenches
-        nu_dot = np.zeros(model.m)
-        if self._acceleration is not None:
-            nu_dot = self._acceleration.nu_dot()
-        needed = self._needed(wrenches, nu_dot)
-        if needed.base is not None:
-            self._base_wrench[:] = needed.base
-        return needed.tau, with_base_wrench(model, wrenches, needed.base)
+        nu_dot = np.zeros(model.m) if self._acceleration is None else self._acceleration.nu_dot()
+        tau, base = self._needed(wrenches, nu_dot)
+        self._base_wrench[:] = base
+        if model.base == 'floating':
+            wrenches = [*wrenches, Wrench(model.base_link, base[:3], base[3:])]
+        return tau, wrenches
 
-    def _needed(self, wrenches: Sequence[Wrench], nu_dot: Array) -> Forces:
+    def _needed(self, wrenches: Sequence[Wrench], nu_dot: Array) -> tuple[Array, Array]:
         """Return what an acceleration needs besides wrenches and contacts."""
-        J = None
-        if self._held is not None and self._held.linearizer.contacts:
-            J = self._held.linearizer(self._state, self._tau).J
+        J = self._linearizer(self._state, self._tau).J if self._linearizer.contacts else None
         return forces_for(self.model, self._state, nu_dot, wrenches, J)
+
+
+def forces_for(
+    model: TreeModel,
+    state: State,
+    nu_dot: Array,
+    wrenches: Sequence[Wrench] = (),
+    J: Array | None = None,
+) -> tuple[Array, Array]:
+    """Return what ``nu_dot`` (m,) needs besides the wrenches and contacts J (k, m) [N, N m].
+
+    Efforts (n,), and [force; moment] (6,) on a floating base, in base axes about its origin.
+    [Bos 2022] evaluates the derivatives of the inverse dynamics at nu_dot. Where nu_dot is not
+    what the efforts produce, these are missing. With them in force, constant in the axes of base
+    and joints, the forward dynamics returns nu_dot, and its linearization is the one about it. In
+    contact the forces of the ground, as small as can be, take of the wrench on the base what they
+    can; nu_dot is returned as far as the contacts allow it.
+    """
+    from geolin_ros.dynamics.functions import inverse_dynamics  # few robots send accelerations
+
+    forces = inverse_dynamics(model, state, nu_dot, wrenches)
+    if model.base == 'fixed':
+        return forces, np.zeros(6)
+    if J is not None:
+        forces = forces - J.T @ np.linalg.lstsq(J[:, :6].T, forces[:6], rcond=None)[0]
+    return forces[6:], forces[:6]
 
 
 def linearize(

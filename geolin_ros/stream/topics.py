@@ -5,9 +5,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from geolin_ros.stream.drops import Cause, DroppedInput
+
+if TYPE_CHECKING:
+    from geolin_ros.stream.inputs.state_input import StateInput
 
 T = TypeVar('T')
 
@@ -87,3 +90,21 @@ class TopicStream(Generic[T]):
             return
         if answer is not None:
             yield answer
+
+
+class StateStream(TopicStream[T]):
+    """A stream that answers about the state of base and joints."""
+
+    def __init__(self, counts: Counts, states: 'StateInput') -> None:
+        super().__init__(counts)
+        self._states = states
+
+    @property
+    def world_frame(self) -> str:
+        """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
+        return self._states.world_frame
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        return self._states.newest_stamps

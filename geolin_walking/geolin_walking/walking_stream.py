@@ -24,8 +24,7 @@ from geolin_ros.stream.message_memory import read_matrix, write_matrix
 from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
-from geolin_ros.stream.state_stream import StateStream
-from geolin_ros.stream.topics import Counts
+from geolin_ros.stream.topics import Counts, StateStream
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import (

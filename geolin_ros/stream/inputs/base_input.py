@@ -7,15 +7,52 @@ from typing import Any
 
 import numpy as np
 
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.inputs.base_frames import BaseFrames
+from geolin_ros.stream.geometry import pose_numbers, twist_numbers
 from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
+from geolin_ros.typing import Array
 
 _CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}
+
+
+class BaseFrames:
+    """Placements (4, 4) on the base of the links that are fixed to it, by frame of messages.
+
+    These have ``prefix``, robot_state_publisher's frame_prefix, before the name, or have not.
+    Raises `ConfigurationError` if ``child_frame``, unless it is empty, is no such link.
+    """
+
+    def __init__(self, model: TreeModel, prefix: str, child_frame: str = '') -> None:
+        self._placements = {
+            name: np.ascontiguousarray(frame.placement)
+            for name, frame in model.frames.items()
+            if frame.body == 0
+        }
+        links = ', '.join(map(repr, list(self._placements)[:8]))
+        self._expected = f'a link fixed to the base of robot {model.name!r} ({links})'
+        self._placements |= {prefix + name: H for name, H in self._placements.items()}
+        if child_frame and child_frame not in self._placements:
+            raise ConfigurationError(
+                f'parameter odometry.child_frame is {child_frame!r}, expected {self._expected}'
+            )
+
+    def placement(self, what: str, name: str) -> Array:
+        """Return the placement of a frame that ``what`` is about.
+
+        Raises `DroppedInput` if it is not fixed to the base.
+        """
+        if name not in self._placements:
+            raise DroppedInput(
+                Cause.FRAME,
+                f'{what} is about frame {name!r}, expected {self._expected}; correct the '
+                'publisher or set odometry.child_frame',
+            )
+        return self._placements[name]
 
 
 class BaseInput:
@@ -27,14 +64,17 @@ class BaseInput:
     ----------
     stamp, world_frame
         header.stamp [ns] and header.frame_id of the odometry taken last.
+    delay
+        How late velocities are [s].
     """
 
+    delay = 0.0
+
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
-        self._frames = BaseFrames(model, settings.frame_prefix)
-        self._twist_code = _CODES[settings.twist_frame]
         self._child_frame, self._tolerance = settings.child_frame, settings.quaternion_tolerance
-        if self._child_frame and model.base == 'floating':
-            self._frames.check('odometry.child_frame', self._child_frame)
+        child = self._child_frame if model.base == 'floating' else ''
+        self._frames = BaseFrames(model, settings.frame_prefix, child)
+        self._twist_code = _CODES[settings.twist_frame]
         self._sample = np.zeros(13)
         self.stamp: int | None = None
         self.world_frame = ''
@@ -49,18 +89,14 @@ class BaseInput:
         placement = self._frames.placement('odometry', child)
         stamp = nanoseconds(message.header.stamp)
         starts_anew('odometry', stamp, self.stamp)
-        pose, twist = message.pose.pose, message.twist.twist
-        place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
-        sample = self._sample
-        sample[:] = (
-            place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
-            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
-        )  # fmt: skip
+        pose, sample = message.pose.pose, self._sample
+        sample[:] = (*pose_numbers(pose), *twist_numbers(message.twist.twist))
         if not np.isfinite(sample).all():
             raise DroppedInput(
                 Cause.NOT_FINITE,
                 f'odometry holds NaN or inf: {sample.tolist()}, expected finite numbers',
             )
+        turn = pose.orientation
         norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
         if not abs(norm - 1.0) <= self._tolerance:
             raise DroppedInput(

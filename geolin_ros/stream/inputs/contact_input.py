@@ -20,7 +20,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_state import fields, read_contact
-from geolin_ros.stream.inputs.stamps import absence, nanoseconds, starts_anew
+from geolin_ros.stream.inputs.stamps import Newest
 from geolin_ros.typing import Array
 
 ContactSource = Literal['parameter', 'topic', 'forces', 'efforts']
@@ -82,23 +82,15 @@ class ContactSettings:
             )
 
 
-@dataclass
-class _Foot:
-    """The newest force of a foot [N], its stamp [ns] or None, and whether it holds."""
-
-    stamp: int | None = None
-    holds: bool = False
-    force: float = 0.0
-
-    def take_force(self, force: float, settings: ContactSettings) -> None:
-        self.force = force
-        self.holds = force >= (settings.off_force if self.holds else settings.on_force)
-
-
 class ContactInput:
     """Keeps which contacts hold, and where.
 
     Raises `UnknownNameError` or `ConfigurationError` if a contact does not fit the robot.
+
+    Attributes
+    ----------
+    forces
+        The newest forces that say which contacts hold, by frame [N].
     """
 
     def __init__(self, model: TreeModel, settings: ContactSettings) -> None:
@@ -106,11 +98,12 @@ class ContactInput:
         for contact in settings.contacts:
             model.frame(contact.frame)
         self._contacts: tuple[Closure, ...] = settings.contacts
+        self._stated = Newest('contact states')
         measured = settings.contacts if settings.source == 'efforts' else settings.foot_forces
-        self._feet = {foot.frame: _Foot() for foot in measured}
+        self.forces = {foot.frame: 0.0 for foot in measured}
+        self._holding: set[str] = set()
         self._frames = {foot.topic: foot.frame for foot in settings.foot_forces}
-        self._stamp: int | None = None
-        self._stated: list[tuple[Any, ...]] | None = None
+        self._newest = {topic: Newest(f'force on {topic}') for topic in self._frames}
         self._seen: tuple[Closure, ...] | None = None
         self._anchored: tuple[Closure, ...] = ()
         self._anchors: dict[str, Array] = {}
@@ -123,43 +116,37 @@ class ContactInput:
         """
         if self._settings.source != 'topic':
             return
-        stamp = nanoseconds(message.header.stamp)
-        starts_anew('contact states', stamp, self._stamp)
+        stamp = self._stated.next(message)
         stated = [fields(contact) for contact in message.contacts]
-        if stated != self._stated:
+        if stated != self._stated.value:
             try:
                 self._contacts = tuple(read_contact(self._model, c) for c in message.contacts)
             except GeolinError as error:
                 raise DroppedInput(Cause.CONTACT, f'contact states: {error}') from error
-        self._stamp, self._stated = stamp, stated
+        self._stated.stamp, self._stated.value = stamp, stated
 
     def take_force(self, topic: str, message: Any) -> None:
-        """Take a geometry_msgs/WrenchStamped of a foot; of another topic, nothing.
+        """Take a geometry_msgs/WrenchStamped of a foot.
 
         Raises `DroppedInput` if its stamp is not after the last one, or its force not finite.
         """
-        frame = self._frames.get(topic)
-        if frame is None or self._settings.source != 'forces':
-            return
-        foot, stamp, f = self._feet[frame], nanoseconds(message.header.stamp), message.wrench.force
-        starts_anew(f'force on {topic}', stamp, foot.stamp)
+        newest, f = self._newest[topic], message.wrench.force
+        stamp = newest.next(message)
         force = float(np.sqrt(f.x * f.x + f.y * f.y + f.z * f.z))
         if not np.isfinite(force):
             raise DroppedInput(
                 Cause.NOT_FINITE, f'force on {topic} is {[f.x, f.y, f.z]}, expected finite numbers'
             )
-        foot.stamp = stamp
-        foot.take_force(force, self._settings)
+        newest.stamp = stamp
+        self.take_forces({self._frames[topic]: force})
 
     def take_forces(self, forces: Mapping[str, float]) -> None:
-        """Take the forces on all contacts by frame [N], with ``source`` ``'efforts'``."""
+        """Take forces on contacts by frame [N], as those of ``source`` ``'efforts'``."""
+        on, off = self._settings.on_force, self._settings.off_force
+        self.forces.update(forces)
         for frame, force in forces.items():
-            self._feet[frame].take_force(force, self._settings)
-
-    @property
-    def forces(self) -> dict[str, float]:
-        """The newest forces that say which contacts hold, by frame [N]."""
-        return {frame: foot.force for frame, foot in self._feet.items()}
+            holds = force >= (off if frame in self._holding else on)
+            (self._holding.add if holds else self._holding.discard)(frame)
 
     def at(self, stamp: int, state: State) -> tuple[Closure, ...]:
         """Return all contacts at a joint state; the same tuple as long as nothing changes.
@@ -167,19 +154,23 @@ class ContactInput:
         Raises `DroppedInput` if no contact states have come yet, or the force of a foot is missing
         or too old.
         """
-        contacts = self._contacts
-        if self._settings.source == 'topic' and self._stamp is None:
+        settings = self._settings
+        if settings.source == 'topic' and self._stated.stamp is None:
             raise DroppedInput(
                 Cause.NO_CONTACTS,
                 'no contacts yet, expected a message on the topic contact_states first; it may '
                 'be an empty one',
             )
-        if self._settings.source in ('forces', 'efforts'):
-            self._check_feet(stamp)
-            holding = {frame for frame, foot in self._feet.items() if foot.holds}
-            if holding != {contact.name for contact in contacts if contact.active}:
-                contacts = self._contacts = activated(contacts, holding)
-        return self._anchor(contacts, state)
+        for newest in self._newest.values() if settings.source == 'forces' else ():
+            lack = newest.lack(stamp, settings.timeout)
+            if lack:
+                raise DroppedInput(
+                    Cause.NO_CONTACTS, f'{lack}; check its publisher, or raise wrench_timeout'
+                )
+        active = {contact.name for contact in self._contacts if contact.active}
+        if settings.source in ('forces', 'efforts') and self._holding != active:
+            self._contacts = activated(self._contacts, self._holding)
+        return self._anchor(self._contacts, state)
 
     def resume(self, earlier: 'ContactInput') -> None:
         """Go on with what an earlier input knew, where it received the same."""
@@ -188,26 +179,19 @@ class ContactInput:
         self._anchors = earlier._anchors
         for topic, frame in self._frames.items():
             if earlier._frames.get(topic) == frame:
-                self._feet[frame] = earlier._feet[frame]
+                self._newest[topic] = dataclasses.replace(earlier._newest[topic])
+                self.forces[frame] = earlier.forces[frame]
+                self._holding |= earlier._holding & {frame}
         if self._settings.source == 'topic':
-            self._stamp, self._contacts = earlier._stamp, earlier._contacts
-            self._stated = earlier._stated
+            self._contacts, self._stated = earlier._contacts, dataclasses.replace(earlier._stated)
 
     def forget(self) -> None:
         """Start anew, after the clock was set back."""
-        self._stamp, self._anchors = None, {}
-        self._feet = {frame: _Foot() for frame in self._feet}
-
-    def _check_feet(self, stamp: int) -> None:
-        if self._settings.source != 'forces':
-            return
-        for topic, frame in self._frames.items():
-            newest = self._feet[frame].stamp
-            lack = absence(f'force on {topic}', stamp, newest, self._settings.timeout)
-            if lack:
-                raise DroppedInput(
-                    Cause.NO_CONTACTS, f'{lack}; check its publisher, or raise wrench_timeout'
-                )
+        self._anchors, self._stated.stamp = {}, None
+        self._holding.clear()
+        self.forces = dict.fromkeys(self.forces, 0.0)
+        for newest in self._newest.values():
+            newest.stamp = None
 
     def _anchor(self, contacts: tuple[Closure, ...], state: State) -> tuple[Closure, ...]:
         """Return contacts with references where they need one; forget those of lifted frames."""
@@ -218,13 +202,9 @@ class ContactInput:
         self._anchors = {n: H for n, H in self._anchors.items() if n in floating}
         for contact in anchored(self._model, state, new):
             self._anchors[contact.name] = np.asarray(contact.reference)
-        self._seen, self._anchored = (
-            contacts,
-            tuple(
-                dataclasses.replace(c, reference=self._anchors[c.name])
-                if c.name in floating
-                else c
-                for c in contacts
-            ),
+        self._seen = contacts
+        self._anchored = tuple(
+            dataclasses.replace(c, reference=self._anchors[c.name]) if c.name in floating else c
+            for c in contacts
         )
         return self._anchored

@@ -15,13 +15,8 @@ from geolin_ros.typing import Array
 class JointInput:
     """Reads joint states in any order of names; the order is looked up once and remembered.
 
-    Raises `UnsupportedJointError` if the robot has a spherical, planar or inner floating joint: a
-    joint state has one position for each velocity.
-
-    Parameters
-    ----------
-    model
-        The robot; joints of the message that it does not know are ignored.
+    Joints that the robot does not have are ignored. Raises `UnsupportedJointError` if it has a
+    spherical, planar or inner floating joint: a joint state has one position for each velocity.
     """
 
     def __init__(self, model: TreeModel) -> None:
@@ -34,6 +29,7 @@ class JointInput:
             )
         self._model = model
         self._names: list[str] | None = None
+        self._count = 0
         self._index = np.zeros(model.n, dtype=np.intp)
 
     def read(self, message: Any, field: str, out: Array, missing: Cause) -> None:
@@ -44,18 +40,23 @@ class JointInput:
         length wrong, or a number not finite.
         """
         if message.name != self._names:
-            self._look_up(message.name)
+            self._look_up(list(message.name))
         values = np.asarray(getattr(message, field), dtype=np.float64)
-        if values.shape[0] != len(self._names):  # type: ignore[arg-type]
+        if values.shape[0] != self._count:
             raise self._wrong_length(field, values.shape[0], missing)
         values.take(self._index, out=out, mode='clip')  # all are inside; 'raise' would buffer
         if field == 'effort' and self._model.effort_scale:
             out *= self._model.effort_scale
             out -= self._model.effort_offset
         if not np.isfinite(out).all():
-            raise self._not_finite(field, out)
+            c = int(np.flatnonzero(~np.isfinite(out))[0])
+            raise DroppedInput(
+                Cause.NOT_FINITE,
+                f'joint {self._model.joint_names[c]!r} has {field} {out[c]}, expected a finite '
+                'number; correct its driver',
+            )
 
-    def _look_up(self, names: Any) -> None:
+    def _look_up(self, names: list[str]) -> None:
         self._names = None
         position = {name: k for k, name in enumerate(names)}
         for c, name in enumerate(self._model.joint_names):
@@ -63,43 +64,27 @@ class JointInput:
                 raise DroppedInput(
                     Cause.MISSING_JOINT,
                     f'joint state has no joint {name!r} of robot {self._model.name!r}; it has '
-                    f'{", ".join(map(repr, list(names)[:8]))}; publish all {self._model.n} joints '
+                    f'{", ".join(map(repr, names[:8]))}; publish all {self._model.n} joints '
                     'together, or set joint_states_in_parts',
                 )
-            self._index[c] = position[name]
-        if len(position) < len(names):
-            self._check_once(list(names))
-        self._names = list(names)
-
-    def _check_once(self, names: list[str]) -> None:
-        for name in self._model.joint_names:
-            if names.count(name) > 1:
+            if len(position) < len(names) and names.count(name) > 1:
                 raise DroppedInput(
                     Cause.JOINT_TWICE,
                     f'joint state names joint {name!r} {names.count(name)} times, expected once; '
                     'correct its publisher',
                 )
+            self._index[c] = position[name]
+        self._names, self._count = names, len(names)
 
     def _wrong_length(self, field: str, length: int, missing: Cause) -> DroppedInput:
-        expected = len(self._names or ())
-        cause = missing if length == 0 else Cause.LENGTH
+        fix = f'let the publisher fill {field}'
         if length == 0 and missing == Cause.MISSING_EFFORT:
-            return DroppedInput(
-                cause,
-                f'joint state has 0 entries in effort, expected {expected}, one a name; let the '
-                'publisher of joint_states (sensor_msgs/msg/JointState) fill effort, or set '
-                'parameter torque_source to zero, topic or inverse_dynamics',
+            fix = (
+                'let the publisher of joint_states (sensor_msgs/msg/JointState) fill effort, or '
+                'set parameter torque_source to zero, topic or inverse_dynamics'
             )
         return DroppedInput(
-            cause,
-            f'joint state has {length} entries in {field}, expected {expected}, one a name; '
-            f'let the publisher fill {field}',
-        )
-
-    def _not_finite(self, field: str, out: Array) -> DroppedInput:
-        c = int(np.flatnonzero(~np.isfinite(out))[0])
-        return DroppedInput(
-            Cause.NOT_FINITE,
-            f'joint {self._model.joint_names[c]!r} has {field} {out[c]}, expected a finite '
-            'number; correct its driver',
+            missing if length == 0 else Cause.LENGTH,
+            f'joint state has {length} entries in {field}, expected {self._count}, one a name; '
+            f'{fix}',
         )

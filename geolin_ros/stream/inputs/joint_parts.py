@@ -18,14 +18,8 @@ class JointParts:
     """Keeps the newest numbers of each joint until all have come anew.
 
     A whole joint state has the stamp of its newest part; positions of older parts are carried
-    there along their velocities. All parts are within ``max_skew`` of it.
-
-    Parameters
-    ----------
-    model
-        The robot; joints of the messages that it does not know are ignored.
-    max_skew
-        Longest distance in time between parts [s].
+    there along their velocities. All parts are within ``max_skew`` [s] of it. Joints that the
+    robot does not have are ignored.
     """
 
     def __init__(self, model: TreeModel, max_skew: float) -> None:
@@ -57,16 +51,6 @@ class JointParts:
             if last:
                 self.forget()
             self._first = stamp if self._first is None else self._first
-        self._keep(message, entries, joints)
-        self._stamps[joints], self._is_fresh[joints] = stamp, True
-        newest = int(self._stamps.max())
-        self._check_missing(newest)
-        if not self._is_fresh.all() or newest - int(self._stamps.min()) > self._max_skew * 1e9:
-            return None
-        self._is_fresh[:] = False
-        return self._whole(newest)
-
-    def _keep(self, message: Any, entries: list[int], joints: list[int]) -> None:
         for field in FIELDS:
             values = np.asarray(getattr(message, field), dtype=np.float64)
             if values.size not in (0, len(message.name)):
@@ -76,6 +60,13 @@ class JointParts:
                     f'{len(message.name)}, one a name; let the publisher fill {field}',
                 )
             self._values[field][joints] = values[entries] if values.size else np.nan
+        self._stamps[joints], self._is_fresh[joints] = stamp, True
+        newest = int(self._stamps.max())
+        self._check_missing(newest)
+        if not self._is_fresh.all() or newest - int(self._stamps.min()) > self._max_skew * 1e9:
+            return None
+        self._is_fresh[:] = False
+        return self._whole(newest)
 
     def _check_missing(self, newest: int) -> None:
         """Refuse to wait any longer for a joint that does not come."""

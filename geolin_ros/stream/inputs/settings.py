@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.about import Reference
 from geolin_ros.spatial.frames import Representation
-from geolin_ros.stream.given_acceleration import NuDotSource
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.pairing import PairingName
 from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
@@ -16,6 +15,7 @@ from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
 if TYPE_CHECKING:
     from geolin_ros.linearization.discretization import Method
 
+NuDotSource = Literal['predicted', 'measured', 'zero']
 TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
 TwistFrame = Literal['child', 'world']
 """Axes of the odometry twist: of child_frame_id, which nav_msgs/Odometry defines, or of the world,

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""builtin_interfaces/Time as one integer, and the order of stamps."""
+"""builtin_interfaces/Time as one integer, the order of stamps, and the newest message."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -32,16 +33,28 @@ def starts_anew(what: str, stamp: int, last: int | None) -> bool:
     return False
 
 
-def absence(what: str, stamp: int, newest: int | None, most: float) -> str:
-    """Return why the newest ``what`` does not count at a joint state; empty if it does.
+@dataclass
+class Newest:
+    """The newest message of a topic: its stamp [ns], None before the first, and what it says."""
 
-    Stamps are in ns; ``most`` is the longest distance in time [s].
-    """
-    if newest is None:
-        return f'no {what} yet'
-    distance = (stamp - newest) * 1e-9
-    if abs(distance) <= most:
-        return ''
-    return (
-        f'the newest {what} is {distance:+.4f} s away from the joint state, more than {most:g} s'
-    )
+    what: str
+    stamp: int | None = None
+    value: Any = None
+
+    def next(self, message: Any) -> int:
+        """Return the stamp of a message; raise `DroppedInput` if it is not after this one."""
+        stamp = nanoseconds(message.header.stamp)
+        starts_anew(self.what, stamp, self.stamp)
+        return stamp
+
+    def lack(self, stamp: int, most: float) -> str:
+        """Return why this counts for nothing at a joint state; empty if it is ``most`` [s] off."""
+        if self.stamp is None:
+            return f'no {self.what} yet'
+        distance = (stamp - self.stamp) * 1e-9
+        if abs(distance) <= most:
+            return ''
+        return (
+            f'the newest {self.what} is {distance:+.4f} s away from the joint state, more than '
+            f'{most:g} s'
+        )

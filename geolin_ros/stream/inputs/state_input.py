@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of a robot from joint states and odometry, for every node that needs one."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -15,17 +17,15 @@ from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import starts_anew
 from geolin_ros.typing import Array
 
-if TYPE_CHECKING:  # imported where the base comes from transforms
-    from geolin_ros.stream.inputs.transform_input import TransformInput
-
 
 class StateInput:
     """Finds the state of the base at each joint state.
 
     Attributes
     ----------
-    newest_base
-        The newest sample of the base, None before the first.
+    topics
+        What takes the messages about the base, by topic, and returns the sample that it makes of
+        one, if any. Raises `DroppedInput` where it cannot be used.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
@@ -34,51 +34,46 @@ class StateInput:
         self._parts = JointParts(model, settings.max_skew)
         self._is_in_parts = settings.joint_states_in_parts
         self._pairing = make_pairing(settings.pairing, settings.max_skew, settings.max_wait > 0.0)
-        self._odometry = BaseInput(model, settings)
-        self._transforms: TransformInput | None = None
+        self._base: Any = BaseInput(model, settings)
+        self.topics: Mapping[str, Callable[[Any], BaseSample | None]]
+        self.topics = {'odom': partial(self._take, self._base.take)}
         if settings.base_source == 'tf' and model.base == 'floating':
-            from geolin_ros.stream.inputs import transform_input
+            from geolin_ros.stream.inputs.transform_input import TransformInput  # rare
 
-            self._transforms = transform_input.TransformInput(model, settings)
+            base = self._base = TransformInput(model, settings)
+            self.topics = {
+                'tf': partial(self._take, base.take),
+                'tf_static': partial(self._take, partial(base.take, is_static=True)),
+                'imu': base.take_imu,
+            }
         self._fixed_frame = settings.frame_prefix + model.base_link
         self._last_stamp: int | None = None
-        self.newest_base: BaseSample | None = None
 
     @property
     def world_frame(self) -> str:
         """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
-        if self._model.base == 'fixed':
-            return self._fixed_frame
-        return (self._transforms or self._odometry).world_frame
+        return self._fixed_frame if self._model.base == 'fixed' else str(self._base.world_frame)
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
         """Stamps [ns] of the inputs taken last, None before the first."""
-        base = self._transforms or self._odometry
-        name = 'odometry' if self._transforms is None else 'transform'
-        return {'joint state': self._last_stamp, name: base.stamp}
+        name = 'odometry' if 'odom' in self.topics else 'transform'
+        return {'joint state': self._last_stamp, name: self._base.stamp}
 
     @property
     def base_velocity_delay(self) -> float:
         """How late the linear velocity of the base is [s], where it is filtered."""
-        return 0.0 if self._transforms is None else self._transforms.delay
+        return float(self._base.delay)
 
     def take_odometry(self, message: Any) -> None:
         """Keep a nav_msgs/Odometry; raise `DroppedInput` where it cannot be used."""
-        if self._transforms is None:
-            self._keep(self._odometry.take(message))
+        self.topics['odom'](message)
 
-    def take_transforms(self, message: Any, is_static: bool = False) -> None:
-        """Keep a tf2_msgs/TFMessage; raise `DroppedInput` where it cannot be used."""
-        if self._transforms is not None:
-            sample = self._transforms.take(message, is_static)
-            if sample is not None:
-                self._keep(sample)
-
-    def take_imu(self, message: Any) -> None:
-        """Keep a sensor_msgs/Imu; raise `DroppedInput` where it cannot be used."""
-        if self._transforms is not None:
-            self._transforms.take_imu(message)
+    def _take(self, make: Callable[[Any], BaseSample | None], message: Any) -> BaseSample | None:
+        sample = make(message)
+        if sample is not None:
+            self._pairing.add(sample)
+        return sample
 
     def merge(self, message: Any) -> Any | None:
         """Return a joint state that is whole, or None while parts of it are missing.
@@ -117,12 +112,6 @@ class StateInput:
     def forget(self) -> None:
         """Start anew: the clock was set back."""
         self._pairing.forget()
-        self._odometry.forget()
+        self._base.forget()
         self._parts.forget()
-        if self._transforms is not None:
-            self._transforms.forget()
-        self._last_stamp = self.newest_base = None
-
-    def _keep(self, sample: BaseSample) -> None:
-        self.newest_base = sample
-        self._pairing.add(sample)
+        self._last_stamp = None

@@ -15,7 +15,7 @@ import numpy as np
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.inputs.base_frames import BaseFrames
+from geolin_ros.stream.inputs.base_input import BaseFrames
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.settings import StreamSettings
@@ -34,16 +34,11 @@ class _Transform(NamedTuple):
 class TransformInput:
     """Makes a sample of the base of each new transform between the world and the base.
 
-    The chain from world to base is made of the newest transform of each of its frames. A sample
-    has the stamp of the one next to the base that is not static, and the angular velocity of the
-    newest IMU message. Start at a frame in which the base moves without jumps (odom of REP 105).
-    Raises `ConfigurationError` if the child frame is no link fixed to the base.
-
-    Parameters
-    ----------
-    settings
-        ``tf_world_frame``, where the chain starts, ``child_frame``, where it ends (the base link
-        itself if empty), and how messages are to be read.
+    The chain from ``tf_world_frame`` to ``child_frame`` (if empty, the base link) is made of the
+    newest transform of each of its frames. A sample has the stamp of the one next to the base that
+    is not static, and the angular velocity of the newest IMU message. Start at a frame in which
+    the base moves without jumps (odom of REP 105). Raises `ConfigurationError` if the child frame
+    is no link fixed to the base.
 
     Attributes
     ----------
@@ -52,12 +47,12 @@ class TransformInput:
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
-        self._frames = BaseFrames(model, settings.frame_prefix)
+        tip = settings.child_frame or model.base_link
+        self._frames = BaseFrames(model, settings.frame_prefix, tip)
+        self._tip = settings.frame_prefix + tip
+        self._tip_P_base = se3.inverse(model.frame(tip).placement)
         self._max_skew, self._tolerance = settings.max_skew, settings.quaternion_tolerance
         self.world_frame = settings.tf_world_frame
-        tip = settings.child_frame or model.base_link
-        self._frames.check('odometry.child_frame', tip)
-        self._tip, self._base_P_tip = settings.frame_prefix + tip, model.frame(tip).placement
         self._transforms: dict[str, _Transform] = {}
         self._velocity = Differentiator(settings.tf_velocity_cutoff)
         self._angular: tuple[int, Array] | None = None
@@ -100,15 +95,30 @@ class TransformInput:
         stamp = next((link.stamp for link in chain if link.stamp is not None), None)
         if stamp is None or stamp == self.stamp:
             return None
-        return self._sample(stamp, chain)
+        if starts_anew('transform', stamp, self.stamp):
+            self._velocity.forget()
+        self.stamp = stamp
+        H = self._tip_P_base
+        for link in chain:
+            H = link.pose @ H
+        self._velocity.add(stamp, H[:3, 3])
+        if self._velocity.rate is None:
+            raise DroppedInput(
+                Cause.NO_VELOCITY, 'no velocity of the base yet, expected two transforms first'
+            )
+        distance = np.inf if self._angular is None else (stamp - self._angular[0]) * 1e-9
+        if self._angular is None or abs(distance) > self._max_skew:
+            raise DroppedInput(
+                Cause.NO_VELOCITY,
+                f'the newest IMU message is {distance:+.4f} s away from the transforms, expected '
+                f'at most {self._max_skew:g} s; check topic imu, or raise max_skew',
+            )
+        v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._angular[1]))
+        return BaseSample(stamp, H, v)
 
     def forget(self) -> None:
         """Start anew, after the clock was set back; static transforms stay."""
-        self._transforms = {
-            name: transform
-            for name, transform in self._transforms.items()
-            if transform.stamp is None
-        }
+        self._transforms = {k: link for k, link in self._transforms.items() if link.stamp is None}
         self._velocity.forget()
         self._angular = self.stamp = None
 
@@ -123,32 +133,6 @@ class TransformInput:
             chain.append(transform)
             name = transform.parent
         return chain
-
-    def _sample(self, stamp: int, chain: list[_Transform]) -> BaseSample:
-        if starts_anew('transform', stamp, self.stamp):
-            self._velocity.forget()
-        self.stamp = stamp
-        H = np.eye(4)
-        for transform in chain:
-            H = transform.pose @ H
-        H = np.ascontiguousarray(H @ se3.inverse(self._base_P_tip))
-        self._velocity.add(stamp, H[:3, 3])
-        if self._velocity.rate is None:
-            raise DroppedInput(
-                Cause.NO_VELOCITY, 'no velocity of the base yet, expected two transforms first'
-            )
-        v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._angular_velocity(stamp)))
-        return BaseSample(stamp, H, v)
-
-    def _angular_velocity(self, stamp: int) -> Array:
-        distance = np.inf if self._angular is None else (stamp - self._angular[0]) * 1e-9
-        if self._angular is None or abs(distance) > self._max_skew:
-            raise DroppedInput(
-                Cause.NO_VELOCITY,
-                f'the newest IMU message is {distance:+.4f} s away from the transforms, expected '
-                f'at most {self._max_skew:g} s; check topic imu, or raise max_skew',
-            )
-        return self._angular[1]
 
 
 def _pose(stamped: Any, tolerance: float) -> Array:
