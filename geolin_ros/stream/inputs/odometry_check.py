@@ -4,6 +4,7 @@
 
 import math
 from array import array
+from collections.abc import Collection
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,14 +42,14 @@ JUMP = 0.5
 
 
 class _Sample(NamedTuple):
-    """One odometry: its twist as velocity in world axes and rate in body axes, by either axes."""
+    """One odometry."""
 
     stamp: int
     H: Array
-    velocity: dict[TwistFrame, Array]
-    rate: dict[TwistFrame, Array]
-    deviation: dict[Part, float]
-    """Of its twist, as its covariance has it; 0 if unknown."""
+    twists: Array
+    """(2, 6) by `AXES` of its twist: velocity in world axes, rate in body axes."""
+    deviation: Array
+    """(2,) standard deviations by `PARTS` of its twist, as its covariance has it; 0 if unknown."""
 
 
 class OdometryCheck:
@@ -66,10 +67,9 @@ class OdometryCheck:
     def __init__(self) -> None:
         self._start: _Sample | None = None
         self._last: _Sample | None = None
-        self._way: dict[TwistFrame, Array] = {}
-        self._motion = {part: array('d') for part in PARTS}
-        self._stated = {part: array('d') for part in PARTS}
-        self._off = {part: {axes: array('d') for axes in AXES} for part in PARTS}
+        self._way = np.zeros((2, 4, 4))
+        self._numbers = array('d')
+        """Of each comparison by `PARTS`: motion, standard deviation, how far off by `AXES`."""
         self._jumps = 0
         self._frames: dict[tuple[str, str], None] = {}
 
@@ -85,33 +85,29 @@ class OdometryCheck:
         if not 0.0 < dt <= LONGEST_STEP or _changes(last, sample):
             self._begin(sample)
             return
-        for axes in AXES:
-            way = self._way[axes]
-            way[:3, 3] += 0.5 * dt * (last.velocity[axes] + sample.velocity[axes])
-            way[:3, :3] = way[:3, :3] @ _turn(0.5 * dt * (last.rate[axes] + sample.rate[axes]))
+        for way, step in zip(self._way, 0.5 * dt * (last.twists + sample.twists), strict=True):
+            way[:3, 3] += step[:3]
+            way[:3, :3] = way[:3, :3] @ se3.exp(np.concatenate((np.zeros(3), step[3:])))[:3, :3]
         if sample.stamp - self._start.stamp >= BASELINE * 1e9:
             self._compare(self._start, sample)
             self._begin(sample)
 
     def _begin(self, sample: _Sample | None) -> None:
-        self._start, self._way = sample, {axes: np.eye(4) for axes in AXES}
+        self._start = sample
+        self._way[:] = np.eye(4)
 
     def _compare(self, start: _Sample, end: _Sample) -> None:
         time = (end.stamp - start.stamp) * 1e-9
         shift, turn = end.H[:3, 3] - start.H[:3, 3], start.H[:3, :3].T @ end.H[:3, :3]
-        jumped = []
-        for axes, way in self._way.items():
-            R, p = way[:3, :3], way[:3, 3]
-            off = _size(shift - p), _angle(R.T @ turn)
-            jumped.append(max(off) > JUMP)
-            for part, value in zip(PARTS, off, strict=True):
-                self._off[part][axes].append(value / time)
-        R, p = self._way['child'][:3, :3], self._way['child'][:3, 3]
-        self._motion['linear'].append(max(_size(shift), _size(p)) / time)
-        self._motion['angular'].append(max(_angle(turn), _angle(R)) / time)
-        for part in PARTS:
-            self._stated[part].append(max(start.deviation[part], end.deviation[part]))
-        self._jumps += all(jumped)
+        R, p = self._way[0, :3, :3], self._way[0, :3, 3]
+        motion = max(_size(shift), _size(p)), max(_angle(turn), _angle(R))
+        deviation = np.maximum(start.deviation, end.deviation)
+        off = np.array(
+            [(_size(shift - way[:3, 3]), _angle(way[:3, :3].T @ turn)) for way in self._way]
+        )
+        self._jumps += bool((off.max(axis=1) > JUMP).all())
+        for part in range(2):
+            self._numbers.extend((motion[part] / time, deviation[part], *off[:, part] / time))
 
     def report(self, assumed: str) -> dict[str, Any]:
         """Return median deviations relative to the motion, the axes they speak for, and a problem.
@@ -120,83 +116,66 @@ class OdometryCheck:
         move are left out; ``not_judged`` says why. A twist is no problem up to `AGREEMENT`, and
         where it is off by less than moves at all (`MOVING`), or than `DEVIATIONS` allow.
         """
-        deviation = {part: off for part in PARTS if (off := self._deviation(part)) is not None}
-        best = {part: min(AXES, key=lambda axes: off[axes]) for part, off in deviation.items()}
-        wrong = [part for part, axes in best.items() if deviation[part][axes] > self._most(part)]
-        clear = {
-            part: axes
-            for part, axes in best.items()
-            if deviation[part][axes] <= AGREEMENT
-            and max(deviation[part].values()) > CLEARLY * deviation[part][axes]
-        }
-        found = set(clear.values())
+        numbers = np.asarray(self._numbers).reshape(-1, 2, 4)
+        deviation: dict[str, dict[TwistFrame, float]] = {}
+        not_judged: dict[str, str] = {}
+        clear: dict[str, str] = {}
+        wrong: dict[str, str] = {}
+        for part, values in zip(PARTS, np.swapaxes(numbers, 0, 1), strict=True):
+            if len(values) < LEAST:
+                not_judged[part] = (
+                    f'{len(values)} stretches of {BASELINE:g} s can be compared, expected {LEAST}'
+                )
+                continue
+            moving = values[values[:, 0] >= np.percentile(values[:, 0], 75)]
+            pace, stated, *off = np.median(moving, axis=0).tolist()
+            if pace < MOVING[part]:
+                unit = {'linear': 'm/s', 'angular': 'rad/s'}[part]
+                not_judged[part] = (
+                    f'the robot hardly moves: {pace:.2g} {unit} where it moves most, expected '
+                    f'{MOVING[part]:g}'
+                )
+                continue
+            found = {axes: value / pace for axes, value in zip(AXES, off, strict=True)}
+            best = min(found, key=found.__getitem__)
+            deviation[part] = found
+            if found[best] > max(AGREEMENT, max(MOVING[part], DEVIATIONS * stated) / pace):
+                wrong[part] = f'{found[best]:.0%} off in {best} axes'
+            if found[best] <= AGREEMENT and max(found.values()) > CLEARLY * found[best]:
+                clear[part] = best
+        axes = set(clear.values())
         report: dict[str, Any] = {
             'frames': [
                 {'frame_id': world, 'child_frame_id': child} for world, child in self._frames
             ],
-            'compared': len(self._motion['linear']),
+            'compared': len(numbers),
             'pose_jumps': self._jumps,
             'deviation': deviation,
-            'not_judged': {part: self._silence(part) for part in PARTS if part not in deviation},
-            'twist_frame': found.pop() if len(found) == 1 and not wrong else None,
+            'not_judged': not_judged,
+            'twist_frame': min(axes) if len(axes) == 1 and not wrong else None,
         }
         if wrong:
             report['problem'] = (
                 f'the {_subject(wrong)} agrees with the motion of the pose in no axes: '
-                + ', '.join(f'{deviation[p][best[p]]:.0%} off in {best[p]} axes' for p in wrong)
-                + '; check units, frames and delays of the estimator'
+                f'{", ".join(wrong.values())}; check units, frames and delays of the estimator'
             )
-        elif len(set(clear.values())) > 1:
+        elif len(axes) > 1:
             report['problem'] = (
                 f'the odometry twist is in {clear["linear"]} axes where it is linear and in '
                 f'{clear["angular"]} axes where it is angular, expected the same; correct the '
                 'estimator'
             )
-        elif clear and assumed not in clear.values():
-            axes = report['twist_frame']
+        elif clear and assumed not in axes:
+            found_axes = report['twist_frame']
             report['problem'] = (
-                f'the {_subject(list(clear))} is in {axes} axes, not in {assumed} axes: set '
-                f'parameter odometry.twist_frame to {axes}'
+                f'the {_subject(clear)} is in {found_axes} axes, not in {assumed} axes: set '
+                f'parameter odometry.twist_frame to {found_axes}'
             )
         return report
 
-    def _deviation(self, part: Part) -> dict[TwistFrame, float] | None:
-        """Return how far the twist is off in either axes, or None where nothing moves."""
-        if len(self._motion[part]) < LEAST or (motion := self._pace(part)) < MOVING[part]:
-            return None
-        moving = self._moving(part)
-        return {
-            axes: float(np.median(np.asarray(off)[moving])) / motion
-            for axes, off in self._off[part].items()
-        }
 
-    def _most(self, part: Part) -> float:
-        """Return the largest deviation of a right twist, relative to the motion."""
-        stated = float(np.median(np.asarray(self._stated[part])[self._moving(part)]))
-        return max(AGREEMENT, max(MOVING[part], DEVIATIONS * stated) / self._pace(part))
-
-    def _moving(self, part: Part) -> Array:
-        motions = np.asarray(self._motion[part])
-        return np.asarray(motions >= np.percentile(motions, 75))
-
-    def _pace(self, part: Part) -> float:
-        """Return how fast the robot moves where it moves most [m/s, rad/s]."""
-        return float(np.median(np.asarray(self._motion[part])[self._moving(part)]))
-
-    def _silence(self, part: Part) -> str:
-        """Say why there is no verdict."""
-        count = len(self._motion[part])
-        if count < LEAST:
-            return f'{count} stretches of {BASELINE:g} s can be compared, expected {LEAST}'
-        unit = {'linear': 'm/s', 'angular': 'rad/s'}[part]
-        return (
-            f'the robot hardly moves: {self._pace(part):.2g} {unit} where it moves most, '
-            f'expected {MOVING[part]:g}'
-        )
-
-
-def _subject(parts: list[Part]) -> str:
-    return 'odometry twist' if len(parts) == len(PARTS) else f'{parts[0]} odometry twist'
+def _subject(parts: Collection[str]) -> str:
+    return 'odometry twist' if len(parts) == 2 else f'{min(parts)} odometry twist'
 
 
 def _read(message: Any) -> _Sample | None:
@@ -208,28 +187,22 @@ def _read(message: Any) -> _Sample | None:
     H = np.eye(4)
     H[:3, 3] = numbers[:3]
     R = H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
-    stamp = nanoseconds(message.header.stamp)
     variances = np.asarray(message.twist.covariance)[::7].reshape(2, 3).sum(axis=1)
     known = np.where(variances < UNKNOWN**2, np.fmax(variances, 0.0), 0.0)
-    deviation = dict(zip(PARTS, np.sqrt(known).tolist(), strict=True))
-    velocity: dict[TwistFrame, Array] = {'child': R @ v, 'world': v}
-    return _Sample(stamp, H, velocity, {'child': w, 'world': R.T @ w}, deviation)
+    twists = np.concatenate((R @ v, w, v, R.T @ w)).reshape(2, 6)
+    return _Sample(nanoseconds(message.header.stamp), H, twists, np.sqrt(known))
 
 
 def _changes(one: _Sample, two: _Sample) -> bool:
     """Whether the twists on both ends tell little of those in between."""
-    pairs: dict[Part, tuple[Array, Array]] = {
-        'linear': (one.velocity['world'], two.velocity['world']),
-        'angular': (one.rate['child'], two.rate['child']),
-    }
+    pairs: tuple[tuple[Part, Array, Array], ...] = (
+        ('linear', one.twists[1, :3], two.twists[1, :3]),
+        ('angular', one.twists[0, 3:], two.twists[0, 3:]),
+    )
     return any(
         _size(b - a) > MOVING[part] + LARGEST_CHANGE * max(_size(a), _size(b))
-        for part, (a, b) in pairs.items()
+        for part, a, b in pairs
     )
-
-
-def _turn(rotation: Array) -> Array:
-    return se3.exp(np.concatenate((np.zeros(3), rotation)))[:3, :3]
 
 
 def _angle(R: Array) -> float:

@@ -64,23 +64,25 @@ def findings(
 ) -> list[Finding]:
     """Return the warnings about a window; nothing where there is too little to tell.
 
-    Parameters
-    ----------
-    window
-        Samples without a gap.
-    twist_frame
-        How the odometry twist was read.
-    max_skew
-        Longest distance [s] of a joint state from its odometry.
+    ``twist_frame`` is how the odometry twist was read, ``max_skew`` the longest distance [s] of a
+    joint state from its odometry.
     """
     times = window.times
     if times.size < LEAST_SAMPLES or times[-1] - times[0] < LEAST_TIME:
         return []
     found = [*_beyond_limits(window, model), *_stuck_joints(window, model)]
     if model.base == 'floating':
-        about_odometry = _stuck_odometry(window) or _wrong_twist(window, twist_frame)
-        found += [*about_odometry, *_late_odometry(window, max_skew)]
-        if not about_odometry:  # else what follows from it
+        problem, skew = _odometry_problem(window, twist_frame), float(np.median(window.ages))
+        if problem:
+            found.append(Finding('odometry', problem))
+        if abs(skew) > LATE * max_skew:
+            sentence = (
+                f'joint states are {skew * 1e3:+.1f} ms away from their odometry all the time, '
+                f'near max_skew of {max_skew * 1e3:.0f} ms: synchronize the clocks of the '
+                'publishers'
+            )
+            found.append(Finding('skew', sentence))
+        if not problem:  # else what follows from it
             found += _wrong_accelerations(window, model)
     return found
 
@@ -97,13 +99,13 @@ def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Finding]:
         margin = 1e-3 * np.maximum(1.0, np.where(np.isfinite(upper), np.abs(upper), 0.0))
         excess = np.maximum(values - upper - margin, lower - margin - values)
         for joint in np.flatnonzero((excess.max(axis=0) > 0.0) & (upper > lower)):
-            extreme = values[excess[:, joint].argmax(), joint]
-            sentence = (
-                f'joint {model.joint_names[joint]!r} has {what} {extreme:.4g}{unit}, outside '
-                f'{lower[joint]:.4g} to {upper[joint]:.4g}: check units and zero of its sensor, '
-                'or the limits of the description'
+            name, extreme = model.joint_names[joint], values[excess[:, joint].argmax(), joint]
+            yield Finding(
+                f'{name} {what}',
+                f'joint {name!r} has {what} {extreme:.4g}{unit}, outside {lower[joint]:.4g} to '
+                f'{upper[joint]:.4g}: check units and zero of its sensor, or the limits of the '
+                'description',
             )
-            yield Finding(f'{model.joint_names[joint]} {what}', sentence)
 
 
 def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Finding]:
@@ -114,52 +116,38 @@ def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Finding]:
     mean = 0.5 * (window.rates[1:] + window.rates[:-1])
     moved = np.abs(np.diff(window.times) @ mean)
     for joint in np.flatnonzero(still & (moved > 1e-3)):
-        sentence = (
-            f'joint {model.joint_names[joint]!r} stays at {window.positions[0, joint]:.6g} while '
-            f'its rates add up to {moved[joint]:.3g}: its position sensor is frozen'
+        name = model.joint_names[joint]
+        yield Finding(
+            f'{name} frozen',
+            f'joint {name!r} stays at {window.positions[0, joint]:.6g} while its rates add up to '
+            f'{moved[joint]:.3g}: its position sensor is frozen',
         )
-        yield Finding(f'{model.joint_names[joint]} frozen', sentence)
     frozen = still.size > 0 and still.all() and bool((window.rates == window.rates[0]).all())
     if frozen and np.ptp(window.poses, axis=0).max() > 1e-3:
-        sentence = (
+        yield Finding(
+            'joint states',
             f'no position or rate of a joint changes in {len(window.times)} joint states while '
-            'the base moves: their publisher is frozen'
+            'the base moves: their publisher is frozen',
         )
-        yield Finding('joint states', sentence)
 
 
-def _stuck_odometry(window: Window) -> list[Finding]:
-    """Find a pose that stays the same to the last bit while its twist says that it moves."""
-    count = len(window.odometry)
-    if count < LEAST_SAMPLES or len({pose_numbers(m.pose.pose) for m in window.odometry}) > 1:
-        return []
-    speed = min(_speed(message.twist.twist) for message in window.odometry)
-    if speed < MOVING['linear']:
-        return []
-    sentence = (
-        f'the odometry pose stays the same in {count} messages while its twist is at least '
-        f'{speed:.2g}: its estimator is frozen'
-    )
-    return [Finding('odometry', sentence)]
-
-
-def _wrong_twist(window: Window, twist_frame: TwistFrame) -> list[Finding]:
+def _odometry_problem(window: Window, twist_frame: TwistFrame) -> str:
+    """Return what is wrong with poses and twists, empty if nothing is."""
+    messages, count = window.odometry, len(window.odometry)
+    if count >= LEAST_SAMPLES and len({pose_numbers(m.pose.pose) for m in messages}) == 1:
+        speed = min(
+            max(math.hypot(v.x, v.y, v.z) for v in (m.twist.twist.linear, m.twist.twist.angular))
+            for m in messages
+        )
+        if speed >= MOVING['linear']:
+            return (
+                f'the odometry pose stays the same in {count} messages while its twist is at '
+                f'least {speed:.2g}: its estimator is frozen'
+            )
     check = OdometryCheck()
-    stride = 1 + len(window.odometry) // MOST_ODOMETRY
-    for message in window.odometry[::stride]:
+    for message in messages[:: 1 + count // MOST_ODOMETRY]:
         check.add(message)
-    problem = check.report(twist_frame).get('problem')
-    return [] if problem is None else [Finding('odometry', problem)]
-
-
-def _late_odometry(window: Window, max_skew: float) -> Iterator[Finding]:
-    skew = float(np.median(window.ages))
-    if abs(skew) > LATE * max_skew:
-        sentence = (
-            f'joint states are {skew * 1e3:+.1f} ms away from their odometry all the time, near '
-            f'max_skew of {max_skew * 1e3:.0f} ms: synchronize the clocks of the publishers'
-        )
-        yield Finding('skew', sentence)
+    return str(check.report(twist_frame).get('problem', ''))
 
 
 def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Finding]:
@@ -173,7 +161,9 @@ def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Finding]:
     u, w = window.twists[:, :3], window.twists[:, 3:]
     predicted = (R @ (window.accelerations[:, :3] + np.cross(w, u))[..., np.newaxis])[..., 0]
     measured = (velocity[step:] - velocity[:-step]) / time
-    mean = _mean_over(predicted, step)
+    half = 0.5 * (predicted[1:] + predicted[:-1])
+    total = np.concatenate((np.zeros((1, 3)), np.cumsum(half, axis=0)))
+    mean = (total[step:] - total[:-step]) / step
     error = _size(mean - measured)
     if error < max(ACCELERATING, MISMATCH * _size(measured)):
         return
@@ -182,25 +172,13 @@ def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Finding]:
     gravity = float(np.linalg.norm(model.gravity))
     if gravity and float(difference @ model.gravity) / gravity > 0.5 * gravity:
         hint = 'forces act on it that the model does not know: give contacts or foot forces'
-    sentence = (
+    yield Finding(
+        'acceleration',
         f'the base is predicted to accelerate at {np.linalg.norm(mean.mean(axis=0)):.2g} m/s^2 '
-        f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: {hint}'
+        f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: {hint}',
     )
-    yield Finding('acceleration', sentence)
-
-
-def _mean_over(values: Array, step: int) -> Array:
-    """Return the means over each ``step + 1`` neighbouring rows, ends counted half."""
-    total = np.cumsum(0.5 * (values[1:] + values[:-1]), axis=0)
-    total = np.concatenate((np.zeros((1, values.shape[1])), total))
-    return np.asarray((total[step:] - total[:-step]) / step, dtype=np.float64)
 
 
 def _size(vectors: Array) -> float:
     """Return the median length, which a single push leaves alone."""
     return float(np.median(np.sqrt(np.sum(vectors * vectors, axis=1))))
-
-
-def _speed(twist: Any) -> float:
-    """Return the larger of the linear and the angular speed of a geometry_msgs/Twist."""
-    return max(math.hypot(v.x, v.y, v.z) for v in (twist.linear, twist.angular))

@@ -25,11 +25,6 @@ class Watch:
     `note` and `note_odometry` stand in the path of the robot's rate: they copy numbers, and judge
     nothing.
 
-    Parameters
-    ----------
-    predicts
-        Whether the accelerations of answers are predicted.
-
     Attributes
     ----------
     is_open
@@ -37,21 +32,15 @@ class Watch:
     """
 
     def __init__(self, model: TreeModel, predicts: bool) -> None:
-        sizes = (model.neutral_state().data.size, model.n, model.m, 1)
-        self._ends = np.cumsum(sizes).tolist()
-        self._n_s, self._m = model.n_s, model.m if predicts else 0
-        self._rows = np.empty((MOST, self._ends[-1]))
-        self._stamps: list[int] = []
+        self._parts = np.cumsum((16, model.n_s, 6)).tolist()
+        self._m = model.m if predicts else 0  # accelerations of answers that are predicted
+        self._samples: list[tuple[Any, ...]] = []
         self._odometry: list[Any] = []
         self.is_open = False
 
     def open(self) -> None:
         """Begin a stretch."""
-        self._begin()
-        self.is_open = True
-
-    def _begin(self) -> None:
-        self._stamps, self._odometry = [], []
+        self._samples, self._odometry, self.is_open = [], [], True
 
     def note_odometry(self, message: Any) -> None:
         """Keep a nav_msgs/Odometry of an open stretch."""
@@ -62,38 +51,26 @@ class Watch:
         """Copy the numbers of an answer into the open stretch; close it when it is long enough."""
         if not self.is_open:
             return
-        stamps, stamp = self._stamps, answer.stamp
-        if stamps:
-            pause = stamp - stamps[-1]
+        stamp = answer.stamp
+        if self._samples:
+            pause = stamp - self._samples[-1][0]
             if not 0 <= pause <= GAP:
-                self._begin()
-                stamps = self._stamps
+                self.open()
             elif pause < CLOSEST:
                 return
-        row, (state, tau, nu_dot, _) = self._rows[len(stamps)], self._ends
-        row[:state], row[state:tau] = answer.state.data, answer.tau
-        row[tau:nu_dot], row[nu_dot] = answer.nu_dot, answer.odometry_age
-        stamps.append(stamp)
-        long_enough = stamp - stamps[0] >= LONGEST * 1e9 and len(stamps) >= LEAST_SAMPLES
-        self.is_open = not (long_enough or len(stamps) == MOST)
+        arrays = answer.state.data, answer.tau, answer.nu_dot[: self._m]
+        self._samples.append((stamp, *(array.copy() for array in arrays), answer.odometry_age))
+        count = len(self._samples)
+        is_long = stamp - self._samples[0][0] >= LONGEST * 1e9 and count >= LEAST_SAMPLES
+        self.is_open = not (is_long or count == MOST)
 
     def take(self) -> Window | None:
         """Return the stretch that is full, if one is, with arrays of its own."""
-        count = len(self._stamps)
-        if self.is_open or count == 0:
+        if self.is_open or not self._samples:
             return None
-        states, tau, nu_dot, age = np.split(self._rows[:count].copy(), self._ends[:-1], axis=1)
-        H, s, v, r = np.split(states, np.cumsum((16, self._n_s, 6)), axis=1)
-        window = Window(
-            (np.array(self._stamps) - self._stamps[0]) * 1e-9,
-            H.reshape(count, 4, 4),
-            v,
-            s,
-            r,
-            tau,
-            nu_dot[:, : self._m],
-            age[:, 0],
-            self._odometry,
-        )
-        self._begin()
+        stamps, states, tau, nu_dot, ages = map(np.array, zip(*self._samples, strict=True))
+        H, s, v, r = np.split(states, self._parts, axis=1)
+        times = (stamps - stamps[0]) * 1e-9
+        window = Window(times, H.reshape(-1, 4, 4), v, s, r, tau, nu_dot, ages, self._odometry)
+        self._samples, self._odometry = [], []
         return window
