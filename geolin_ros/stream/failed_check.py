@@ -16,7 +16,6 @@ import numpy as np
 
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.linearization.contacts import Contact, Loop
-from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -25,12 +24,14 @@ from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
-from geolin_ros.stream.self_check import Sample, Verdict, certify, form_of
+from geolin_ros.stream.self_check import Sample, Verdict, certify, form_of, wrong
+from geolin_ros.typing import Array
 from geolin_ros.verification.certificate import Certificate, Certifier, Claim
 
 FORMAT = 'geolin failed check 1'
 KEPT = (*MODEL_NAMES, 'form', 'dt', 'method', 'reference', 'representation')
-"""Parameters that say what A and B are."""
+"""Parameters that say what A and B are, beside the payload's."""
+ARRAYS = 'tau', 'A', 'B', 'nu_dot'
 
 
 class FailedCheck(NamedTuple):
@@ -57,67 +58,47 @@ def save_failed_check(
     Parameters
     ----------
     folder
-        Made if it is not there. ROBOT is the robot's name as `file_name_part`.
+        Made if it is not there. ROBOT is the robot's name: its letters, digits and ``._-``.
     description, values
         What the model was read from: URDF text or file, and the node's parameters. Files are read
         now; `load_failed_check` refuses one that has changed since.
     sample, certificate
         What was checked and what was found.
     """
-    kept = {name: values[name] for name in KEPT}
+    kept = {name: value for name, value in values.items() if name in KEPT or 'payload.' in name}
     if values['overlay_file']:
         kept |= {'overlay': Path(values['overlay_file']).read_text(), 'overlay_file': ''}
-    kept |= {name: values[name] for name in values if name.startswith('payload.')}
-    state, claim = sample.claim.state, sample.claim
+    claim = sample.claim
     content = {
         'format': FORMAT,
         'robot': model.name,
         'model_hash': model.hash,
         'stamp': sample.stamp,
         'certificate': certificate._asdict(),
-        'state': {name: getattr(state, name) for name in ('H', 's', 'v', 'r')},
-        'tau': claim.tau,
+        'state': _state(claim),
         'wrenches': [dataclasses.asdict(wrench) for wrench in claim.wrenches],
         'contacts': [
-            {'is_loop': isinstance(contact, Loop), **_fields(contact)}
+            {'is_loop': isinstance(contact, Loop), **dataclasses.asdict(contact)}
             for contact in claim.contacts
         ],
-        'nu_dot': claim.nu_dot,
-        'A': claim.A,
-        'B': claim.B,
+        **{name: getattr(claim, name) for name in ARRAYS},
         'parameters': kept,
         'robot_description': to_text(description, values),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f'failed-check-{file_name_part(model.name)}-{sample.stamp}.json'
-    path.write_text(json.dumps(content, default=_plain) + '\n')
+    name = re.sub('[^A-Za-z0-9._-]', '_', model.name[:60])  # whoever gave it
+    path = folder / f'failed-check-{name}-{sample.stamp}.json'
+    path.write_text(json.dumps(content, default=lambda value: np.asarray(value).tolist()) + '\n')
     return path
-
-
-def file_name_part(name: str) -> str:
-    """Return a name, whoever gave it, as it may stand in the name of a file.
-
-    Letters, digits and ``._-`` stay, of at most 60 characters; others become ``_``.
-
-    Examples
-    --------
-    >>> file_name_part('../../ein Roboter')
-    '.._.._ein_Roboter'
-    """
-    return re.sub('[^A-Za-z0-9._-]', '_', name[:60])
 
 
 def failed_check_report(sample: Sample, verdict: Verdict) -> str:
     """Return what is wrong, and the state, in words."""
-    found, claim = verdict.certificate, sample.claim
-    state = {name: getattr(claim.state, name) for name in ('H', 's', 'v', 'r')} | {
-        'tau': claim.tau
-    }
-    numbers = ', '.join(f'{name} = {values.tolist()}' for name, values in state.items())
+    numbers = _state(sample.claim) | {'tau': sample.claim.tau}
+    words = ', '.join(f'{name} = {values.tolist()}' for name, values in numbers.items())
     return (
-        f'A and B are wrong: {found.deviation:.3e} off in {found.worst}, expected at most '
-        f'{found.limit:.3e} (stamp {sample.stamp} ns, failed check {verdict.failures} of '
-        f'{verdict.checks} checks); state {numbers}'
+        f'{wrong(verdict.certificate)} (stamp {sample.stamp} ns, failed check {verdict.failures} '
+        f'of {verdict.checks} checks); state {words}'
     )
 
 
@@ -135,17 +116,17 @@ def load_failed_check(path: Path) -> FailedCheck:
         model = read_model(from_text(content['robot_description']), values, lambda sentence: None)
         claim = Claim(
             model.state(**content['state']),
-            np.array(content['tau'], dtype=np.float64),
-            np.array(content['A'], dtype=np.float64),
-            np.array(content['B'], dtype=np.float64),
-            np.array(content['nu_dot'], dtype=np.float64),
-            tuple(Wrench(**wrench) for wrench in content['wrenches']),
-            tuple(_contact(**contact) for contact in content['contacts']),
+            **{name: np.array(content[name], dtype=np.float64) for name in ARRAYS},
+            wrenches=tuple(Wrench(**wrench) for wrench in content['wrenches']),
+            contacts=tuple(
+                (Loop if contact.pop('is_loop') else Contact)(**contact)
+                for contact in content['contacts']
+            ),
         )
         sample, found = Sample(content['stamp'], claim), Certificate(**content['certificate'])
+    except GeolinError:
+        raise
     except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, GeolinError):
-            raise
         raise InputError(
             f'{path} is no file of a failed check: {error!r}; expected one that the node wrote'
         ) from error
@@ -160,11 +141,8 @@ def load_failed_check(path: Path) -> FailedCheck:
 def linearize_again(failed: FailedCheck) -> Claim:
     """Return what this version makes of the same state, efforts, wrenches and contacts."""
     claim = failed.sample.claim
-    linearizer: Linearizer = Linearizer(failed.model)
-    if claim.contacts:
-        linearizer = Linearizer(failed.model, claim.contacts)
-    tau, contacts = claim.tau, linearizer.contacts
-    point = OperatingPoint(0, 0, claim.state, tau, tau, claim.wrenches, contacts)
+    linearizer, tau = Linearizer(failed.model, claim.contacts), claim.tau
+    point = OperatingPoint(0, 0, claim.state, tau, tau, claim.wrenches, linearizer.contacts)
     answer = linearize(point, linearizer, _settings(failed))
     return claim._replace(A=answer.A.copy(), B=answer.B.copy(), nu_dot=answer.nu_dot.copy())
 
@@ -179,14 +157,5 @@ def _settings(failed: FailedCheck) -> StreamSettings:
     return stream_settings(default_values() | dict(failed.values))
 
 
-def _fields(contact: Closure) -> dict[str, Any]:
-    return {field.name: getattr(contact, field.name) for field in dataclasses.fields(contact)}
-
-
-def _contact(is_loop: bool, **fields: Any) -> Closure:
-    return Loop(**fields) if is_loop else Contact(**fields)
-
-
-def _plain(value: Any) -> Any:
-    """Return arrays, as of ROS parameters, as lists."""
-    return value.tolist() if hasattr(value, 'tolist') else list(value)
+def _state(claim: Claim) -> dict[str, Array]:
+    return {name: getattr(claim.state, name) for name in ('H', 's', 'v', 'r')}

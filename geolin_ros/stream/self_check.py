@@ -7,14 +7,12 @@ See `geolin_ros.verification.certificate`.
 
 import contextlib
 import time
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from geolin_ros.errors import GeolinError
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
@@ -65,7 +63,6 @@ class SelfCheck:
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
         self._model, self._settings = model, settings
         self._certifier = Certifier(model, form_of(settings))
-        self._every, self._share = settings.certificate_every, settings.certificate_budget
         self._cycle = self._checks = self._failures = 0
         self._is_busy, self._free_at = False, 0.0
         self.newest: Verdict | None = None
@@ -79,28 +76,18 @@ class SelfCheck:
 
     def due(self, answer: Any) -> Sample | None:
         """Return a copy of an answer of the stream if its turn has come and there is time."""
-        if self._every == 0:
-            return None
+        every = self._settings.certificate_every
         self._cycle += 1
-        if self._cycle % self._every:
+        if every == 0 or self._cycle % every:
             return None
         if self._is_busy or time.perf_counter() < self._free_at:
             self.skipped += 1
             return None
         self._is_busy = True
+        tau, A, B, nu_dot = map(np.array, (answer.efforts, answer.A, answer.B, answer.nu_dot))
         contacts = () if answer.contacts is None else answer.contacts.contacts
-        return Sample(
-            answer.stamp,
-            Claim(
-                answer.state.copy(),
-                np.array(answer.efforts, dtype=np.float64),
-                np.array(answer.A),
-                np.array(answer.B),
-                np.array(answer.nu_dot),
-                tuple(answer.loads),
-                contacts,
-            ),
-        )
+        claim = Claim(answer.state.copy(), tau, A, B, nu_dot, tuple(answer.loads), contacts)
+        return Sample(answer.stamp, claim)
 
     def check(self, sample: Sample) -> Verdict | None:
         """Certify a sample and keep the verdict; None if that is impossible."""
@@ -112,8 +99,8 @@ class SelfCheck:
             self.reason = str(error)
             return None
         finally:
-            taken = time.thread_time() - start
-            self._free_at = time.perf_counter() + taken * (1.0 / self._share - 1.0)
+            taken, share = time.thread_time() - start, self._settings.certificate_budget
+            self._free_at = time.perf_counter() + taken * (1.0 / share - 1.0)
             self._is_busy = False
         self._checks += 1
         self._failures += found.failed
@@ -123,17 +110,16 @@ class SelfCheck:
 
     def warm_up(self, state: State, A: Array, B: Array) -> None:
         """Compile, or load, what a check needs, whatever it finds."""
-        if self._every == 0:
-            return
         model, settings = self._model, self._settings
-        tau, nu_dot = np.zeros(model.n), np.zeros(model.m)
-        wrenches: Sequence[Wrench] = ()
-        contacts: Sequence[Closure] = ()
-        if settings.wrench_topics or settings.nu_dot != 'predicted':
-            wrenches = (Wrench(model.base_link),)
-        if settings.contacts.are_expected or model.loops:
-            contacts = (Contact(model.link_names[-1]),)
-        claim = Claim(state.copy(), tau, A.copy(), B.copy(), nu_dot, wrenches, contacts)
+        if settings.certificate_every == 0:
+            return
+        has_wrenches = settings.wrench_topics or settings.nu_dot != 'predicted'
+        has_contacts = settings.contacts.are_expected or model.loops
+        claim = Claim(
+            *(state.copy(), np.zeros(model.n), A.copy(), B.copy(), np.zeros(model.m)),
+            wrenches=(Wrench(model.base_link),) if has_wrenches else (),
+            contacts=(Contact(model.link_names[-1]),) if has_contacts else (),
+        )
         with contextlib.suppress(*IMPOSSIBLE):
             self._examine(Sample(0, claim))
 
@@ -147,13 +133,8 @@ class SelfCheck:
     @property
     def errors(self) -> list[str]:
         """What is wrong now, in words."""
-        if self.newest is None or not self.newest.certificate.failed:
-            return []
-        found = self.newest.certificate
-        return [
-            f'A and B are wrong: {found.deviation:.2e} off in {found.worst}, expected at most '
-            f'{found.limit:.2e}'
-        ]
+        newest = self.newest
+        return [wrong(newest.certificate)] if newest and newest.certificate.failed else []
 
     @property
     def warnings(self) -> list[str]:
@@ -163,7 +144,7 @@ class SelfCheck:
     @property
     def details(self) -> dict[str, str]:
         """What the diagnostics say."""
-        if self._every == 0:
+        if self._settings.certificate_every == 0:
             return {}
         details = {
             'checks of A and B': str(self._checks),
@@ -181,15 +162,19 @@ class SelfCheck:
         return details
 
 
+def wrong(found: Certificate) -> str:
+    """Return what is wrong, in words."""
+    return (
+        f'A and B are wrong: {found.deviation:.3e} off in {found.worst}, expected at most '
+        f'{found.limit:.3e}'
+    )
+
+
 def form_of(settings: StreamSettings) -> Form:
     """Return what A and B of a stream are."""
-    discrete = settings.form == 'discrete'
-    return Form(
-        settings.reference,
-        settings.representation,
-        settings.method if discrete else 'none',
-        settings.dt if discrete else 0.0,
-    )
+    if settings.form == 'continuous':
+        return Form(settings.reference, settings.representation)
+    return Form(settings.reference, settings.representation, settings.method, settings.dt)
 
 
 def certify(certifier: Certifier, sample: Sample) -> Certificate:
