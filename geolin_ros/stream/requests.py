@@ -61,21 +61,21 @@ class RequestAnswerer:
 
         ``stamp`` [ns] and ``world_frame`` go into the header.
         """
-        return self._answer(
-            response,
-            lambda: self._check_size(request),
-            lambda: setattr(
-                response, 'linearization', self._linearize(request, stamp, world_frame)
-            ),
-        )
+
+        def work() -> None:
+            self._check_size(len(request.external_wrenches) + len(request.contacts))
+            response.linearization = self._linearize(request, stamp, world_frame)
+
+        return self._answer(response, work)
 
     def answer_along(self, request: Any, response: Any) -> Any:
         """Fill the response of a geolin_msgs/srv/LinearizeAlong, as `answer`."""
-        return self._answer(
-            response,
-            lambda: self._check_contacts(len(request.contacts)),
-            lambda: self._answer_along(request, response.trajectory),
-        )
+
+        def work() -> None:
+            self._check_size(len(request.contacts))
+            self._answer_along(request, response.trajectory)
+
+        return self._answer(response, work)
 
     @cached_property
     def _answer_along(self) -> 'AlongAnswerer':
@@ -83,20 +83,16 @@ class RequestAnswerer:
 
         return AlongAnswerer(self._model)
 
-    def _answer(self, response: Any, *steps: Callable[[], None]) -> Any:
+    def _answer(self, response: Any, work: Callable[[], None]) -> Any:
         start = time.perf_counter()
-        try:
-            self._check_load(start)
-        except InputError as error:
-            response.success, response.message = False, str(error)
+        response.success, response.message = False, self._overload(start)
+        if response.message:
             return response
         try:
-            for step in steps:
-                step()
-        except GeolinError as error:
-            response.success, response.message = False, str(error)
-        else:
+            work()
             response.success = True
+        except GeolinError as error:
+            response.message = str(error)
         end = time.perf_counter()
         self._taken.append((end, end - start))
         return response
@@ -108,7 +104,7 @@ class RequestAnswerer:
         if request.override_gravity:
             g = request.gravity
             model = model.with_gravity((g.x, g.y, g.z))
-        order = self._order(list(request.joint_names))
+        order = self._order(request.joint_names)
         state = self._state(request.state, order)
         tau = self._values('joint_efforts', request.joint_efforts, order)
         wrenches = [_wrench(w) for w in request.external_wrenches]
@@ -133,34 +129,27 @@ class RequestAnswerer:
         )
         return writer.write(answer)
 
-    def _check_load(self, now: float) -> None:
-        """Refuse what comes too often, or after too much work for others."""
+    def _overload(self, now: float) -> str:
+        """Return why one more request is too many, or too much work for others; empty if not."""
         taken, settings = self._taken, self._settings
         while taken and now - taken[0][0] >= 1.0:
             taken.popleft()
         if len(taken) >= settings.service_rate:
-            raise InputError(
+            return (
                 f'request is one of more than {settings.service_rate} within a second; ask less '
                 'often, or raise parameter service.rate'
             )
         spent = min(sum(duration for _, duration in taken), 1.0)  # one may have begun before it
-        if spent > settings.service_budget:
-            raise InputError(
-                f'requests have taken {spent:.3f} s of the last second, expected at most '
-                f'{settings.service_budget:g} s; ask less often or for less, or raise parameter '
-                'service.budget'
-            )
+        if spent <= settings.service_budget:
+            return ''
+        return (
+            f'requests have taken {spent:.3f} s of the last second, expected at most '
+            f'{settings.service_budget:g} s; ask less often or for less, or raise parameter '
+            'service.budget'
+        )
 
-    def _check_size(self, request: Any) -> None:
+    def _check_size(self, acting: int) -> None:
         """Refuse, before any work, what is too large."""
-        self._check_contacts(len(request.external_wrenches) + len(request.contacts))
-        if len(request.joint_names) not in (0, self._model.n):
-            raise InputError(
-                f'request names {len(request.joint_names)} joints, expected each of the '
-                f'{self._model.n} once'
-            )
-
-    def _check_contacts(self, acting: int) -> None:
         if acting > self._settings.service_size:
             raise InputError(
                 f'request has {acting} wrenches and contacts, expected at most '
@@ -170,29 +159,29 @@ class RequestAnswerer:
     def _requested_settings(self, request: Any) -> StreamSettings:
         changed: dict[str, Any] = {'nu_dot': 'predicted'}
         for name, codes in CODES.items():
-            code = getattr(request, name)
-            if code == 0:
-                continue
-            if code not in codes.values():
+            words, code = {code: word for word, code in codes.items()}, getattr(request, name)
+            if code not in (0, *words):
                 raise ConfigurationError(
-                    f'request has {name} = {code}, expected 0 or one of {sorted(codes.values())}'
+                    f'request has {name} = {code}, expected 0 or one of {sorted(words)}'
                 )
-            changed[name] = next(key for key, value in codes.items() if value == code)
+            if code:
+                changed[name] = words[code]
         if request.dt != 0.0:
             changed['dt'] = request.dt
         return dataclasses.replace(self._settings, **changed)
 
-    def _order(self, names: list[str]) -> Array | None:
+    def _order(self, names: Any) -> Array | None:
         """Return where each joint coordinate stands in the request, or None for the same order."""
         known = self._model.joint_names
-        for name in names:
-            if name not in known:
-                raise unknown_name('joint', name, known, f'robot {self._model.name!r}')
-        if names and sorted(names) != sorted(known):
+        if len(names) not in (0, len(known)) or len(set(names)) < len(names):
             raise InputError(
                 f'request names {len(names)} joints, expected each of the {len(known)} once'
             )
-        return np.array([names.index(name) for name in known], dtype=np.intp) if names else None
+        for name in names:
+            if name not in known:
+                raise unknown_name('joint', name, known, f'robot {self._model.name!r}')
+        order = {name: k for k, name in enumerate(names)}
+        return np.array([order[name] for name in known], dtype=np.intp) if order else None
 
     def _values(self, name: str, values: Any, order: Array | None) -> Array:
         if len(values) == 0:
@@ -229,13 +218,13 @@ class RequestAnswerer:
 
 def _wrench(message: Any) -> Wrench:
     """Return a geolin_msgs/ExternalWrench as a `Wrench`."""
-    if message.kind not in WRENCH_KINDS.values():
+    kinds: dict[int, WrenchKind] = {code: kind for kind, code in WRENCH_KINDS.items()}
+    if message.kind not in kinds:
         raise InputError(
             f'wrench on link {message.link!r} has kind {message.kind}, expected one of '
-            f'{sorted(WRENCH_KINDS.values())}'
+            f'{sorted(kinds)}'
         )
     force, moment, point = message.wrench.force, message.wrench.torque, message.point
-    kinds: dict[int, WrenchKind] = {code: kind for kind, code in WRENCH_KINDS.items()}
     return Wrench(
         message.link,
         (force.x, force.y, force.z),

@@ -3,7 +3,7 @@
 """What a stream does with its inputs; the node's parameters of the same names fill it."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.about import Reference
@@ -11,9 +11,6 @@ from geolin_ros.spatial.frames import Representation
 from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.pairing import PairingName
 from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
-
-if TYPE_CHECKING:
-    from geolin_ros.linearization.discretization import Method
 
 NuDotSource = Literal['predicted', 'measured', 'zero']
 TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
@@ -52,7 +49,7 @@ class StreamSettings:
     max_rate: float = 0.0
     form: Form = 'continuous'
     dt: float = 0.002
-    method: 'Method' = 'midpoint'
+    method: Literal['midpoint', 'euler', 'zoh', 'rkmk4'] = 'midpoint'
     reference: Reference = 'moving'
     representation: Representation = 'body'
     mass_matrix: bool = False

@@ -3,7 +3,6 @@
 """The parameters of the linearization node: one table, from which everything else is made."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from geolin_ros.description import Loop, constraint_of, parse_overlay
@@ -13,11 +12,19 @@ from geolin_ros.model.tree import ReadingOptions
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, row_of, settings_of
+from geolin_ros.stream.parameters.table import (
+    NO_NAMES,
+    Parameter,
+    entries_of,
+    row_of,
+    rows_of,
+    settings_of,
+)
 from geolin_ros.urdf.xacro_file import argument_of
 
-NO_LOOPS = 'none'
-_row, _contact_row = partial(row_of, StreamSettings), partial(row_of, ContactSettings)
+
+def _not(parameter: str, entry: str, expected: str) -> ConfigurationError:
+    return ConfigurationError(f'parameter {parameter} holds {entry!r}, expected {expected}')
 
 
 def _position(entry: str) -> tuple[str, float]:
@@ -25,19 +32,15 @@ def _position(entry: str) -> tuple[str, float]:
     try:
         return name.strip(), float(position)
     except ValueError:
-        raise ConfigurationError(
-            f'parameter locked_joints holds {entry!r}, expected name=position [rad or m]'
-        ) from None
+        raise _not('locked_joints', entry, 'name=position [rad or m]') from None
 
 
 def _wrench_topic(entry: str) -> WrenchTopic:
     match entry.split():
         case [topic, link, ('body' | 'world' | 'world_oriented') as kind]:
             return WrenchTopic(topic, link, kind)
-    raise ConfigurationError(
-        f'parameter wrench_topics holds {entry!r}, expected a topic, a link and one of body, '
-        'world, world_oriented, with blanks between'
-    )
+    expected = 'a topic, a link and one of body, world, world_oriented, with blanks between'
+    raise _not('wrench_topics', entry, expected)
 
 
 def _contact(entry: str) -> Contact:
@@ -45,29 +48,24 @@ def _contact(entry: str) -> Contact:
     if found is not None:
         name, options = found
         return Contact(name, **options)
-    raise ConfigurationError(
-        f'parameter contacts holds {entry!r}, expected a frame, point or surface, and perhaps '
-        'the gains kp and kd, with blanks between'
-    )
+    expected = 'a frame, point or surface, and perhaps the gains kp and kd, with blanks between'
+    raise _not('contacts', entry, expected)
 
 
 def _loop(entry: str) -> Loop | None:
-    return None if entry == NO_LOOPS else Loop.parse(entry)
+    return None if entry == 'none' else Loop.parse(entry)
 
 
 def loops_of(entries: Sequence[str]) -> list[str] | None:
     """Return the loops that texts name: None if there are no texts, none for ``none``."""
-    return [text for text in entries if text != NO_LOOPS] if entries else None
+    return [text for text in entries if text != 'none'] if entries else None
 
 
 def _foot_force(entry: str) -> FootForce:
     match entry.split():
         case [topic, frame]:
             return FootForce(topic, frame)
-    raise ConfigurationError(
-        f'parameter foot_force_topics holds {entry!r}, expected a topic and a frame of contacts, '
-        'with a blank between'
-    )
+    raise _not('foot_force_topics', entry, 'a topic and a frame of contacts, with a blank between')
 
 
 _DESCRIPTION = (
@@ -86,16 +84,12 @@ _DESCRIPTION = (
         live=False,
     ),
     Parameter(
-        'root',
-        '',
-        'First body of the robot in this file, if it is MJCF in which several trees move.',
-        live=False,
+        'root', '', 'First body of the robot in MJCF in which several trees move.', live=False
     ),
     Parameter(
         'robot_description_node',
         '',
-        'Node whose parameter robot_description is asked for, as /robot_state_publisher; it may '
-        'start later.',
+        'Node, as /robot_state_publisher, whose parameter robot_description is asked for.',
     ),
     Parameter(
         'description_timeout',
@@ -120,9 +114,7 @@ _MODEL = (
         choices=('exact', 'independent'),
     ),
     Parameter(
-        'joints',
-        NO_NAMES,
-        'Joint coordinates, in order; other joints are locked. Empty: all, depth first.',
+        'joints', NO_NAMES, 'Joint coordinates in order; others locked. Empty: all, depth first.'
     ),
     Parameter(
         'locked_joints',
@@ -132,9 +124,7 @@ _MODEL = (
         entry=_position,
     ),
     Parameter(
-        'actuated_joints',
-        NO_NAMES,
-        'Joints whose efforts are the columns of B, in order. Empty: all.',
+        'actuated_joints', NO_NAMES, 'Joints whose efforts are columns of B, in order. Empty: all.'
     ),
     Parameter(
         'loops',
@@ -150,11 +140,7 @@ _MODEL = (
         'YAML file with what a URDF cannot describe: rotors, gears, springs, friction, payloads.',
         live=False,
     ),
-    Parameter(
-        'overlay',
-        '',
-        'The same as YAML text, instead of a file: {joints: {knee: {rotor_inertia: 1.0e-4}}}.',
-    ),
+    Parameter('overlay', '', 'The same as YAML text: {joints: {knee: {rotor_inertia: 1.0e-4}}}.'),
     Parameter(
         'coulomb_friction',
         False,
@@ -162,10 +148,10 @@ _MODEL = (
     ),
     Parameter('payload.frame', '', 'Link that carries a payload. Empty: none.'),
     Parameter('payload.mass', 0.0, 'Its mass.', unit='kg', bounds=(0.0, 1e6)),
-    Parameter('payload.com', [0.0, 0.0, 0.0], 'Its centre of mass in link axes.', unit='m'),
+    Parameter('payload.com', [0.0] * 3, 'Its centre of mass in link axes.', unit='m'),
     Parameter(
         'payload.inertia',
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0] * 6,
         'Its inertia about the centre of mass, link axes: ixx, iyy, izz, ixy, ixz, iyz.',
         unit='kg m^2',
     ),
@@ -174,71 +160,38 @@ _MODEL = (
 TABLE: tuple[Parameter, ...] = (
     *_DESCRIPTION,
     *_MODEL,
-    _row(
-        'base_source',
-        'Where pose and twist of the base come from: topic odom, or transforms and topic imu.',
-    ),
-    _row(
-        'frame_prefix',
-        'Prefix of link names in the frames of messages, as in robot_state_publisher.',
-    ),
-    _row(
-        'odometry.twist_frame',
-        'Axes of the odometry twist: those of child_frame_id, or the world axes at its origin.',
-    ),
-    _row(
-        'odometry.child_frame',
-        'Link of the odometry, instead of the child_frame_id of its messages.',
-    ),
-    _row(
-        'odometry.quaternion_tolerance',
-        'Largest deviation of the norm of the quaternion from 1; smaller ones are normalised.',
-        bounds=(1e-9, 1.0),
-    ),
-    _row('tf_world_frame', 'World frame of the transforms to the base.'),
-    _row(
-        'tf_velocity_cutoff',
-        'Cut-off of the low-pass filter of the linear velocity from transforms.',
-        'Hz',
-        (0.01, 10000.0),
-    ),
-    _row(
-        'pairing',
-        'Odometry of a joint state: the newest, extrapolated by its twist, or interpolated '
-        'between two, which waits for the later one.',
-    ),
-    _row(
-        'max_skew',
-        'Largest time between a joint state and its odometry, or its other parts.',
-        's',
-        (0.0, 10.0),
-    ),
-    _row(
-        'max_wait',
-        'Longest time, by stamps of joint states, that each waits for an odometry not before it. '
-        '0: none if pairing is newest, max_skew if it is interpolate.',
-        's',
-        (0.0, 1e6),
-    ),
-    _row(
-        'joint_states_in_parts',
-        'Whether each joint state has only some of the joints, to be merged.',
-    ),
-    _row(
-        'torque_source',
-        'Joint efforts: from the joint states, zero, from the topic joint_efforts, or by inverse '
-        'dynamics.',
-    ),
-    _row(
-        'nu_dot',
-        'Accelerations to linearize about: by the forward dynamics, by differentiated and '
-        'filtered twists and joint rates, or zero.',
-    ),
-    _row(
-        'nu_dot_cutoff',
-        'Cut-off of the low-pass filter of measured accelerations.',
-        'Hz',
-        (0.01, 10000.0),
+    *rows_of(
+        StreamSettings,
+        {
+            'base_source': 'Where pose and twist of the base come from: topic odom, or transforms '
+            'and topic imu.',
+            'frame_prefix': 'Prefix of link names in the frames of messages, as in '
+            'robot_state_publisher.',
+            'odometry.twist_frame': 'Axes of the odometry twist: those of child_frame_id, or the '
+            'world axes at its origin.',
+            'odometry.child_frame': 'Link of the odometry, instead of the child_frame_id of its '
+            'messages.',
+            'odometry.quaternion_tolerance 1e-9 ... 1': 'Largest deviation of the norm of the '
+            'quaternion from 1; smaller ones are normalised.',
+            'tf_world_frame': 'World frame of the transforms to the base.',
+            'tf_velocity_cutoff 0.01 ... 10000 [Hz]': 'Cut-off of the low-pass filter of the '
+            'linear velocity from transforms.',
+            'pairing': 'Odometry of a joint state: the newest, extrapolated by its twist, or '
+            'interpolated between two, which waits for the later one.',
+            'max_skew 0 ... 10 [s]': 'Largest time between a joint state and its odometry, or its '
+            'other parts.',
+            'max_wait 0 ... 1e6 [s]': 'Longest time, by stamps of joint states, that each waits '
+            'for an odometry not before it. 0: none if pairing is newest, max_skew if it is '
+            'interpolate.',
+            'joint_states_in_parts': 'Whether each joint state has only some of the joints, to be '
+            'merged.',
+            'torque_source': 'Joint efforts: from the joint states, zero, from the topic '
+            'joint_efforts, or by inverse dynamics.',
+            'nu_dot': 'Accelerations to linearize about: by the forward dynamics, by '
+            'differentiated and filtered twists and joint rates, or zero.',
+            'nu_dot_cutoff 0.01 ... 10000 [Hz]': 'Cut-off of the low-pass filter of measured '
+            'accelerations.',
+        },
     ),
     Parameter(
         'wrench_topics',
@@ -246,23 +199,12 @@ TABLE: tuple[Parameter, ...] = (
         'External wrenches, each as `topic link kind`; kinds are body, world, world_oriented.',
         entry=_wrench_topic,
     ),
-    _row(
-        'wrench_timeout',
-        'Largest time between a joint state and the newest wrench of a topic.',
-        's',
-        (0.0, 3600.0),
-    ),
-    _row(
-        'missing_wrench',
-        'A joint state without one of the wrenches is dropped, or linearized with zero force and '
-        'a finding.',
-    ),
-    _contact_row(
+    row_of(
+        ContactSettings,
         'contact_source',
         'Active contacts: all of contacts; those of the topic contact_states; or those of '
         'contacts with a measured foot force.',
         choices=('parameter', 'topic', 'forces'),
-        field='source',
     ),
     Parameter(
         'contacts',
@@ -278,40 +220,45 @@ TABLE: tuple[Parameter, ...] = (
         'Forces at contacts, each as `topic frame`; wrench_timeout applies to them too.',
         entry=_foot_force,
     ),
-    _contact_row(
-        'contact_on_force',
-        'A foot is in contact from this force on.',
-        'N',
-        (0.0, 1e6),
-        field='on_force',
+    *rows_of(
+        ContactSettings,
+        {
+            'contact_on_force 0 ... 1e6 [N]': 'A foot is in contact from this force on.',
+            'contact_off_force 0 ... 1e6 [N]': 'A foot in contact is lifted below this force.',
+            'admissible_basis': 'Whether messages contain the basis of the motions that contacts '
+            'admit.',
+        },
     ),
-    _contact_row(
-        'contact_off_force',
-        'A foot in contact is lifted below this force.',
-        'N',
-        (0.0, 1e6),
-        field='off_force',
+    *rows_of(
+        StreamSettings,
+        {
+            'wrench_timeout 0 ... 3600 [s]': 'Largest time between a joint state and the newest '
+            'wrench of a topic.',
+            'missing_wrench': 'A joint state without one of the wrenches is dropped, or '
+            'linearized with zero force and a finding.',
+            'mass_matrix': 'Whether messages contain the mass matrix.',
+            'trigger': 'When to linearize: at each joint state, or at timer_rate about the newest '
+            'one.',
+            'timer_rate 0.1 ... 10000 [Hz]': 'Rate of the timer trigger.',
+            'max_rate 0 ... 10000 [Hz]': 'Joint states at a higher rate are skipped; 0: no limit.',
+            'form': 'A and B of the differential equation or of a step of dt.',
+            'dt 1e-6 ... 1 [s]': 'Step of the discrete form.',
+            'method': 'Discretization method.',
+            'reference': 'Reference of the displacements: the motion through the state, or the '
+            'fixed state.',
+            'representation': 'Base twist coordinates of A and B.',
+            'service.rate 1 ... 10000': 'Maximum rate of requests to linearize; requests beyond '
+            'it are refused.',
+            'service.size 0 ... 10000': 'Maximum number of wrenches and contacts in a request; '
+            'larger requests are refused.',
+            'service.budget 1e-6 ... 1': 'Largest share of the last second for answers; requests '
+            'beyond it are refused.',
+            'certificate.every 0 ... 1000000': 'Every N-th linearization is checked against '
+            'independent equations, and its posture for singularity; 0: none.',
+            'certificate.budget 1e-6 ... 1': 'Largest share of the time of one processor for '
+            'these checks; others are skipped.',
+        },
     ),
-    _contact_row(
-        'admissible_basis',
-        'Whether messages contain the basis of the motions that contacts admit.',
-    ),
-    _row('mass_matrix', 'Whether messages contain the mass matrix.'),
-    _row(
-        'trigger', 'When to linearize: at each joint state, or at timer_rate about the newest one.'
-    ),
-    _row('timer_rate', 'Rate of the timer trigger.', 'Hz', (0.1, 10000.0)),
-    _row(
-        'max_rate', 'Joint states at a higher rate are skipped; 0: no limit.', 'Hz', (0.0, 10000.0)
-    ),
-    _row('form', 'A and B of the differential equation or of a step of dt.'),
-    _row('dt', 'Step of the discrete form.', 's', (1e-6, 1.0)),
-    _row('method', 'Discretization method.', choices=('midpoint', 'euler', 'zoh', 'rkmk4')),
-    _row(
-        'reference',
-        'Reference of the displacements: the motion through the state, or the fixed state.',
-    ),
-    _row('representation', 'Base twist coordinates of A and B.'),
     Parameter(
         'marker_rate',
         0.0,
@@ -320,32 +267,6 @@ TABLE: tuple[Parameter, ...] = (
         unit='Hz',
         bounds=(0.0, 100.0),
         live=False,
-    ),
-    _row(
-        'service.rate',
-        'Maximum rate of requests to linearize; requests beyond it are refused.',
-        bounds=(1, 10_000),
-    ),
-    _row(
-        'service.size',
-        'Maximum number of wrenches and contacts in a request; larger requests are refused.',
-        bounds=(0, 10_000),
-    ),
-    _row(
-        'service.budget',
-        'Largest share of the last second for answers; requests beyond it are refused.',
-        bounds=(1e-6, 1.0),
-    ),
-    _row(
-        'certificate.every',
-        'Every N-th linearization is checked against independent equations, and its '
-        'posture for singularity; 0: none.',
-        bounds=(0, 1_000_000),
-    ),
-    _row(
-        'certificate.budget',
-        'Largest share of the time of one processor for these checks; others are skipped.',
-        bounds=(1e-6, 1.0),
     ),
     Parameter(
         'certificate.folder',
@@ -366,15 +287,12 @@ TABLE: tuple[Parameter, ...] = (
 BY_NAME = {parameter.name: parameter for parameter in TABLE}
 MODEL_NAMES = tuple(parameter.name for parameter in _MODEL)
 NODE_NAMES = (*(parameter.name for parameter in _DESCRIPTION), 'autostart')
-_STATE_NAMES = (
-    *('odometry.twist_frame', 'odometry.child_frame', 'odometry.quaternion_tolerance'),
-    *('frame_prefix', 'max_skew', 'joint_states_in_parts'),
-)
 
 
 def shared_rows() -> tuple[Parameter, ...]:
     """Return the rows that every node has which reads a robot's description and states."""
-    names = {*MODEL_NAMES, *_STATE_NAMES, *NODE_NAMES}
+    names = {*MODEL_NAMES, *NODE_NAMES, 'frame_prefix', 'max_skew', 'joint_states_in_parts'}
+    names |= {name for name in BY_NAME if name.startswith('odometry.')}
     return tuple(parameter for parameter in TABLE if parameter.name in names)
 
 
@@ -383,6 +301,14 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
 
     Raises `ConfigurationError` if a locked joint is not written as name=position.
     """
+    if values['overlay'] and values['overlay_file']:
+        raise ConfigurationError(
+            'parameters overlay and overlay_file are both given, expected one of them; move the '
+            'text into the file'
+        )
+    overlay: Mapping[str, Any] | str | None = values['overlay_file'] or None
+    if values['overlay']:
+        overlay = parse_overlay(values['overlay'], 'parameter overlay')
     return ReadingOptions(
         base=None if values['base'] == 'auto' else values['base'],
         mimic=values['mimic'],
@@ -390,21 +316,10 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
         joints=entries_of(values['joints']) or None,
         locked_joints=dict(_position(entry) for entry in entries_of(values['locked_joints'])),
         actuated_joints=entries_of(values['actuated_joints']) or None,
-        overlay=_overlay(values),
+        overlay=overlay,
         loops=loops_of(entries_of(values['loops'])),
         coulomb_friction=values['coulomb_friction'],
     )
-
-
-def _overlay(values: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
-    if values['overlay'] and values['overlay_file']:
-        raise ConfigurationError(
-            'parameters overlay and overlay_file are both given, expected one of them; move the '
-            'text into the file'
-        )
-    if values['overlay']:
-        return parse_overlay(values['overlay'], 'parameter overlay')
-    return values['overlay_file'] or None
 
 
 PAYLOAD_NAMES = 'payload.frame', 'payload.mass'
@@ -426,19 +341,17 @@ def payloads(values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the payload of the parameters, if there is one."""
     if not values['payload.frame']:
         return []
-    keys = ('frame', 'mass', 'com', 'inertia')
-    payload = {key: values[f'payload.{key}'] for key in keys}
-    return [payload | {key: list(payload[key]) for key in ('com', 'inertia')}]
+    payload = {key: values[f'payload.{key}'] for key in ('frame', 'mass')}
+    return [payload | {key: list(values[f'payload.{key}']) for key in ('com', 'inertia')}]
 
 
 def contact_settings(values: Mapping[str, Any], basis: bool = False) -> ContactSettings:
     """Return where contacts come from, from parameter values."""
-    return ContactSettings(
-        source=values['contact_source'],
+    return settings_of(
+        ContactSettings,
+        values,
         contacts=tuple(map(_contact, entries_of(values['contacts']))),
         foot_forces=tuple(map(_foot_force, entries_of(values['foot_force_topics']))),
-        on_force=values['contact_on_force'],
-        off_force=values['contact_off_force'],
         timeout=values['wrench_timeout'],
         admissible_basis=basis,
     )

@@ -3,7 +3,7 @@
 """A table of parameters: names, defaults, bounds and meanings, and what is made of them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, get_args
 
@@ -84,6 +84,18 @@ def row_of(
     return Parameter(name, default, text, unit, choices or get_args(found.type), bounds)
 
 
+def rows_of(settings: type, texts: Mapping[str, str]) -> Iterator[Parameter]:
+    """Yield rows of fields of a dataclass, by ``name`` or ``name lowest ... largest [unit]``.
+
+    Defaults and choices are those of the fields.
+    """
+    for key, text in texts.items():
+        words, _, unit = key.rstrip(']').partition(' [')
+        name, *bounds = words.replace('...', '').split()
+        low, high = map(float, bounds or (0.0, 0.0))
+        yield row_of(settings, name, text, unit, (low, high) if bounds else None)
+
+
 def deviation_of(
     settings: type, name: str, text: str, unit: str, bounds: tuple[float, float] = (1e-9, 1e3)
 ) -> Parameter:
@@ -92,13 +104,13 @@ def deviation_of(
     return row_of(settings, f'deviation.{name}', text, unit, bounds)
 
 
-def _fields_of(name: str) -> tuple[str, str]:
+def _fields_of(name: str) -> tuple[str, ...]:
     """Return the fields that a parameter may fill.
 
-    Its group is left out, as of ``odometry.twist_frame``, or in front, as of ``service.rate`` in
-    ``service_rate``.
+    Its group is left out, as of ``odometry.twist_frame`` and ``contact_source``, or in front, as
+    of ``service.rate`` in ``service_rate``.
     """
-    return name.rpartition('.')[2], name.replace('.', '_')
+    return name.rpartition('.')[2], name.replace('.', '_'), name.removeprefix('contact_')
 
 
 def check_all(values: Mapping[str, Any], table: Mapping[str, Parameter]) -> None:
