@@ -6,6 +6,8 @@
 """
 
 import dataclasses
+from contextlib import nullcontext
+from functools import partial
 
 import numba
 import numpy as np
@@ -27,10 +29,12 @@ from geolin_ros import (
     Wrench,
     forward_dynamics_derivatives,
 )
-from geolin_ros.description import Mimic
+from geolin_ros.description import Description, Joint, Link, Mimic
 from geolin_ros.errors import ModelError, NotFiniteError, SingularInertiaError
 from geolin_ros.kernels.engine import linearization, own_results
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
+from geolin_ros.kernels.packing.layout import SMALLEST_SHARE
+from geolin_ros.spatial.se3 import exp
 
 EPS = np.finfo(float).eps
 
@@ -328,6 +332,26 @@ def test_gimbal_lock_of_massless_links__names_the_joint(base, order, line):
         for call in (linearizer, linearizer.forward_dynamics):
             with pytest.raises(SingularInertiaError, match="'pan'"):
                 call(state, np.zeros(3))
+
+
+@pytest.mark.parametrize('base', ['fixed', 'floating'])
+def test_joint__is_refused_from_the_share_of_inertia_on_that_rounding_leaves(base):
+    """Of a ball at o, about an axis normal to o, 4 m o'o is the bound that rounding comes from."""
+    axis, o, mass = np.array([2.0, -1.0, 2.0]) / 3.0, np.array([0.5, 0.4, -0.3]), 0.7
+    place = exp(np.array([*o, 0.0, 0.0, 0.0]))
+    body, arm, ball = (Link.from_mass(n, mass, np.zeros(3), np.eye(3)) for n in ('a', 'b', 'c'))
+    joints = Joint('swing', 'revolute', 'a', 'b'), Joint('spin', 'revolute', 'b', 'c', place, axis)
+    model = TreeModel.from_description(Description('r', (body, arm, ball), joints), base=base)
+    for share, is_enough in ((0.9, False), (1.1, True)):
+        inertia = model.tree.inertia.copy()
+        inertia[-1, 3:, 3:] = share * SMALLEST_SHARE * 4.0 * mass * (o @ o) * np.eye(3)
+        light = dataclasses.replace(model, tree=model.tree._replace(inertia=inertia))
+        for call in (Linearizer(light), partial(forward_dynamics_derivatives, light)):
+            expected = (
+                nullcontext() if is_enough else pytest.raises(SingularInertiaError, match='spin')
+            )
+            with expected:
+                call(light.neutral_state(), np.zeros(2))
 
 
 def test_joint_without_inertia_that_others_mimic__is_refused():
