@@ -151,8 +151,8 @@ def test_bag__is_linearized_with_the_parameters_of_its_node(standing_bag, tmp_pa
             np.testing.assert_allclose(data.A.values[k], A, rtol=0.0, atol=1e-9 * np.abs(A).max())
     parser = argparse.ArgumentParser()
     view.add_arguments(parser)
-    with view._source(parser.parse_args([str(bag)]), lambda: False) as shown:
-        assert shown.model.hash == model.hash
+    shown = view._source(parser.parse_args([str(bag)]), lambda: False)
+    assert shown.model.hash == model.hash
     assert f'parameters as {node} had them: ' in capsys.readouterr().err
 
 

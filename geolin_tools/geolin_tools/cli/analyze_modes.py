@@ -17,28 +17,16 @@ from geolin_ros.robots import locate
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    add, about = parser.add_argument, 'desired joint positions [rad or m]; in flight exactly these'
     add_robot_arguments(parser)
     add_contacts_argument(parser, 'without it the robot is in flight', default=[])
-    add_positions_argument(
-        parser,
-        '--posture',
-        'desired joint positions [rad or m] (default: zero); in flight exactly these',
-    )
-    parser.add_argument(
-        '--height',
-        type=float,
-        help='height of the base above the feet [m] (default: knees slightly bent)',
-    )
-    parser.add_argument(
-        '--horizon',
-        type=float,
-        metavar='SECONDS',
-        help='in flight: time for which controllability under gravity is computed',
-    )
-    parser.add_argument('--json', action='store_true', help='print the report as JSON')
-    parser.add_argument(
-        '--picture', type=Path, metavar='FILE', help='draw poles and time constants'
-    )
+    add_positions_argument(parser, '--posture', f'{about} (default: zero)')
+    height = 'height of the base above the feet [m] (default: knees slightly bent)'
+    add('--height', type=float, help=height)
+    horizon = 'in flight: time for which controllability under gravity is computed'
+    add('--horizon', type=float, metavar='SECONDS', help=horizon)
+    add('--json', action='store_true', help='print the report as JSON')
+    add('--picture', type=Path, metavar='FILE', help='draw poles and time constants')
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,13 +41,11 @@ def run(options: argparse.Namespace) -> int:
         report = analyze_modes(model, state, supports, point.tau)
         text, balance = f'{point.text()}\n{report.text()}', point.as_dict()
     else:
-        state = state_with(model, joints)
-        report = analyze_modes(model, state, horizon=options.horizon)
+        report = analyze_modes(model, state_with(model, joints), horizon=options.horizon)
         text, balance = report.text(), None
     if options.json:
-        print(json.dumps({'equilibrium': balance, 'modes': report.as_dict()}, indent=2))
-    else:
-        print(text)
+        text = json.dumps({'equilibrium': balance, 'modes': report.as_dict()}, indent=2)
+    print(text)
     if options.picture:
         from geolin_tools.mode_picture import save_picture
 

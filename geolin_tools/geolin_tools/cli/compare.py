@@ -4,27 +4,17 @@
 
 import argparse
 
-from geolin_ros.cli._recordings import (
-    Progress,
-    add_output_arguments,
-    add_xacro_argument,
-    print_json,
-)
+from geolin_ros.cli._recordings import Progress, add_output_arguments, add_xacro_argument, show
 from geolin_ros.robots import ROBOTS, locate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        'a', metavar='A', help='dataset of geolin linearize, URDF, xacro or a bundled robot'
-    )
-    parser.add_argument('b', metavar='B', help='another dataset or robot to compare with')
-    parser.add_argument(
-        '--tolerance',
-        type=float,
-        default=1e-9,
-        help='largest relative difference for exit status 0 (default: %(default)s)',
-    )
+    add = parser.add_argument
+    add('a', metavar='A', help='dataset of geolin linearize, URDF, xacro or a bundled robot')
+    add('b', metavar='B', help='another dataset or robot to compare with')
+    about = 'largest relative difference for exit status 0 (default: %(default)s)'
+    add('--tolerance', type=float, default=1e-9, help=about)
     add_xacro_argument(parser)
     add_output_arguments(parser)
 
@@ -35,17 +25,14 @@ def run(options: argparse.Namespace) -> int:
 
     a, b = (str(locate(x)) if x in ROBOTS else x for x in (options.a, options.b))
     result = compare(a, b, Progress(options, ' quantities'))
-    if options.json:
-        print_json(result)
-    else:
-        where = 'common samples' if result['kind'] == 'runs' else 'random states'
-        print(f'two {result["kind"]}, {result["common"]} {where}')
-        for sentence in result['differences']:
-            print(f'! {sentence}')
-        for name, found in result['quantities'].items():
-            print(
-                f'{name:9} largest difference {found["absolute"]:.3e}, '
-                f'{found["relative"]:.3e} of the largest entry'
-            )
+    where = 'common samples' if result['kind'] == 'runs' else 'random states'
+    lines = [f'two {result["kind"]}, {result["common"]} {where}']
+    lines += [f'! {sentence}' for sentence in result['differences']]
+    lines += [
+        f'{name:9} largest difference {found["absolute"]:.3e}, '
+        f'{found["relative"]:.3e} of the largest entry'
+        for name, found in result['quantities'].items()
+    ]
+    show(options, result, '\n'.join(lines))
     apart = [found['relative'] for found in result['quantities'].values()]
     return int(not apart or max(apart) > options.tolerance)

@@ -13,8 +13,7 @@ from geolin_control.cli._stance import add_contacts_argument, add_positions_argu
 
 from geolin_ros.cli._robots import add_robot_arguments, read_model
 from geolin_ros.description import parse_overlay
-from geolin_ros.errors import ConfigurationError, counted
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.errors import counted
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.robots import locate
 from geolin_tools.export import FUNCTIONS, Build, export
@@ -25,28 +24,19 @@ INTERRUPTED = 'interrupted, nothing is written'
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    add = parser.add_argument
     add_robot_arguments(parser)
-    parser.add_argument(
-        '-o', '--output', type=Path, required=True, metavar='FOLDER', help='a new folder'
+    add('-o', '--output', type=Path, required=True, metavar='FOLDER', help='a new folder')
+    add('--name', help='name of the library (default: that of the robot)')
+    about = (
+        f'processors: some of {", ".join(NAMES)}; the best one that a processor has is chosen '
+        'when the library is loaded (default: all of this kind of processor)'
     )
-    parser.add_argument('--name', help='name of the library (default: that of the robot)')
-    parser.add_argument(
-        '--target',
-        nargs='+',
-        default=default_names(),
-        metavar='LEVEL',
-        help=f'processors: some of {", ".join(NAMES)}; the best one that a processor has is '
-        'chosen when the library is loaded (default: all of this kind of processor)',
-    )
-    parser.add_argument(
-        '--functions',
-        nargs='*',
-        default=list(FUNCTIONS),
-        metavar='FUNCTION',
-        help=f'beside A, B and nu_dot: some of {", ".join(FUNCTIONS)} (default: all)',
-    )
+    add('--target', nargs='+', default=default_names(), metavar='LEVEL', help=about)
+    about = f'beside A, B and nu_dot: some of {", ".join(FUNCTIONS)} (default: all)'
+    add('--functions', nargs='*', default=list(FUNCTIONS), metavar='FUNCTION', help=about)
     add_contacts_argument(parser, 'the active ones are chosen at run time', default=[])
-    parser.add_argument(
+    add(
         '--wrenches',
         nargs='+',
         default=[],
@@ -56,38 +46,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '(default; in link axes), world (about the world origin) or world_oriented (in world '
         'axes, about the point x,y,z of the link [m])',
     )
-    parser.add_argument(
-        '--casadi', action='store_true', help='also a library of functions for CasADi'
-    )
-    parser.add_argument(
-        '--ros2', action='store_true', help='also a component in C++, rclcpp, built by colcon'
-    )
-    parser.add_argument(
-        '--joints', nargs='+', metavar='JOINT', help='order of the joints; others are locked'
-    )
+    add('--casadi', action='store_true', help='also a library of functions for CasADi')
+    about = 'also a component in C++, rclcpp, built by colcon'
+    add('--ros2', action='store_true', help=about)
+    about = 'order of the joints; others are locked'
+    add('--joints', nargs='+', metavar='JOINT', help=about)
     add_positions_argument(parser, '--locked', 'joints that do not move [rad or m]')
-    parser.add_argument(
-        '--actuated', nargs='+', metavar='JOINT', help='the columns of B (default: all joints)'
-    )
-    parser.add_argument(
-        '--payload',
-        nargs='+',
-        default=[],
-        type=_payload,
-        metavar='LINK=MASS[@x,y,z]',
-        help='masses on links [kg]; x,y,z is the position of their centre in the link [m]',
-    )
-    parser.add_argument('--quiet', action='store_true', help='do not say what is compiled')
+    about = 'the columns of B (default: all joints)'
+    add('--actuated', nargs='+', metavar='JOINT', help=about)
+    about = 'masses on links [kg]; x,y,z is the position of their centre in the link [m]'
+    form = 'LINK=MASS[@x,y,z]'
+    add('--payload', nargs='+', default=[], type=_payload, metavar=form, help=about)
+    add('--quiet', action='store_true', help='do not say what is compiled')
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the folder, and print what is in it."""
-    file = locate(options.urdf)
-    if options.output.exists():  # checked before anything is compiled
-        raise ConfigurationError(
-            f'{options.output} exists, expected a new folder; remove it, or choose another one'
-        )
-    model = _model(options, file)
+    file, overlay = locate(options.urdf), options.overlay
+    if options.payload:
+        overlay = {} if overlay is None else dict(parse_overlay(overlay.read_text(), str(overlay)))
+        overlay['payloads'] = [*(overlay.get('payloads') or ()), *options.payload]
+    model = read_model(
+        file,
+        options,
+        joints=options.joints,
+        locked_joints=dict(options.locked),
+        actuated_joints=options.actuated,
+        overlay=overlay,
+    )
 
     def announced(targets: Iterable[Target]) -> Iterator[Target]:
         for target in targets:
@@ -105,30 +91,14 @@ def run(options: argparse.Namespace) -> int:
     )
     objects = sorted(options.output.glob('lib/*/*.o'))
     size = sum(path.stat().st_size for path in objects) / 1024
-    levels = ', '.join(path.stem for path in objects)
     print(
         f'{options.output}: library {name} of {model.name}, '
-        f'{counted(model.n, "joint coordinate")}, model {model.hash}; code for {levels}, '
-        f'{size:.0f} KiB'
+        f'{counted(model.n, "joint coordinate")}, model {model.hash}; code for '
+        f'{", ".join(path.stem for path in objects)}, {size:.0f} KiB'
     )
     tool = f'cmake -S {options.output} -B build && cmake --build build'
     print(f'build it: {f"colcon build --base-paths {options.output}" if options.ros2 else tool}')
     return 0
-
-
-def _model(options: argparse.Namespace, file: Path) -> TreeModel:
-    overlay: Any = options.overlay
-    if options.payload:
-        overlay = {} if overlay is None else dict(parse_overlay(overlay.read_text(), str(overlay)))
-        overlay['payloads'] = [*(overlay.get('payloads') or ()), *options.payload]
-    return read_model(
-        file,
-        options,
-        joints=options.joints,
-        locked_joints=dict(options.locked),
-        actuated_joints=options.actuated,
-        overlay=overlay,
-    )
 
 
 def _wrench(text: str) -> Wrench:
@@ -152,12 +122,10 @@ def _payload(text: str) -> dict[str, Any]:
 
 
 def _numbers(numbers: str, count: int, text: str) -> list[float]:
+    found = numbers.split(',')
     try:
-        found = [float(number) for number in numbers.split(',')]
+        if len(found) == count:
+            return [float(number) for number in found]
     except ValueError:
-        found = []
-    if len(found) != count:
-        raise argparse.ArgumentTypeError(
-            f'{text!r} has {numbers!r}, expected {count} number{"s" * (count > 1)}'
-        )
-    return found
+        pass
+    raise argparse.ArgumentTypeError(f'{text!r} has {numbers!r}, expected numbers: {count}')

@@ -22,18 +22,12 @@ INTERRUPTED = BAG_STAYS
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        'mapping', type=Path, metavar='MAPPING.yaml', help='says which column is what'
-    )
-    parser.add_argument(
-        'data', type=Path, metavar='DATA', help='folder of the files it names, or the file itself'
-    )
-    parser.add_argument(
-        '--preview',
-        action=_Preview,
-        metavar='FILE',
-        help='print the columns that a mapping could name, and end',
-    )
+    add = parser.add_argument
+    add('mapping', type=Path, metavar='MAPPING.yaml', help='says which column is what')
+    about = 'folder of the files it names, or the file itself'
+    add('data', type=Path, metavar='DATA', help=about)
+    about = 'print the columns that a mapping could name, and end'
+    add('--preview', action=_Preview, metavar='FILE', help=about)
     add_new_bag_arguments(parser)
     add_output_arguments(parser)
 
@@ -46,14 +40,10 @@ def run(options: argparse.Namespace) -> int:
     log = read_log(options.mapping, options.data)
     write_log(log, options.output, options.storage, Progress(options, ' rows'))
     length = float(log.time[-1] - log.time[0])
-    result = {
-        'output': str(options.output),
-        'rows': log.time.size,
-        'duration': length,
-        'topics': {name: topic.kind for name, topic in log.topics.items()},
-    }
-    rows = f'{log.time.size} rows in {length:.3f} s on {", ".join(log.topics)}'
-    show(options, result, f'{options.output}: {rows}')
+    topics = {name: topic.kind for name, topic in log.topics.items()}
+    result = {'output': str(options.output), 'rows': log.time.size, 'duration': length}
+    rows = f'{log.time.size} rows in {length:.3f} s on {", ".join(topics)}'
+    show(options, result | {'topics': topics}, f'{options.output}: {rows}')
     return 0
 
 

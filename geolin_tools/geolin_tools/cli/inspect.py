@@ -25,19 +25,16 @@ ANOTHER_CLOCK = 86_400.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_bag_arguments(parser)
-    parser.add_argument(
-        '--for-identify',
-        action='store_true',
-        help='say too what geolin identify can learn: excitation, delay of efforts, units '
-        '(-p base:=fixed for an arm)',
+    about = (
+        'say too what geolin identify can learn: excitation, delay of efforts, units '
+        '(-p base:=fixed for an arm)'
     )
-    parser.add_argument(
-        '--propose',
-        type=Path,
-        metavar='FILE',
-        help='with --for-identify: write a joint trajectory of an arm, within its limits, for '
-        'what the bag does not determine',
+    parser.add_argument('--for-identify', action='store_true', help=about)
+    about = (
+        'with --for-identify: write a joint trajectory of an arm, within its limits, for what '
+        'the bag does not determine'
     )
+    parser.add_argument('--propose', type=Path, metavar='FILE', help=about)
     add_output_arguments(parser)
 
 
@@ -93,14 +90,16 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield f'{part} odometry twist against its pose: undetermined, {reason}'
     total = report['linearizable'] + report['left_out_by_max_rate']
     yield f'{report["linearizable"]} of {total} usable joint states would be linearized'
-    found = report.get('identify')
+    found, proposed = report.get('identify'), report.get('proposed')
     if found:
+        delay = f'efforts {found["delay"] * 1e3:+.1f} ms after the motion'
+        if math.isnan(found['delay']):
+            delay = 'the delay of efforts is not determined'
         yield (
             f'for identify: {found["determined"]} of {found["possible"]} combinations of masses, '
             f'condition number {found["condition"]:.3g}; {found["rate"]:.4g} samples a second, '
-            f'{found["needed_rate"]:.4g} asked for by the motion; {_delay(found["delay"])}'
+            f'{found["needed_rate"]:.4g} asked for by the motion; {delay}'
         )
-    proposed = report.get('proposed')
     if proposed:
         yield (
             f'{proposed["file"]}: {proposed["seconds"]:g} s of motion, with which '
@@ -110,9 +109,3 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
             f'"$(cat {proposed["file"]})"'
         )
     yield from (f'! {problem}' for problem in report['problems'])
-
-
-def _delay(seconds: float) -> str:
-    if math.isnan(seconds):
-        return 'the delay of efforts is not determined'
-    return f'efforts {seconds * 1e3:+.1f} ms after the motion'

@@ -9,7 +9,7 @@ import json
 from geolin_ros.cli._robots import add_file_arguments
 from geolin_ros.description import SEVERITIES
 from geolin_ros.robots import locate
-from geolin_tools.lint import Report, lint
+from geolin_tools.lint import lint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,33 +17,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('file', help='a URDF, xacro or MJCF file, or a bundled robot')
     add_file_arguments(parser)
     parser.add_argument('--json', action='store_true', help='print the findings as JSON')
-    parser.add_argument(
-        '--strict', action='store_true', help='exit with status 1 also for warnings'
-    )
+    about = 'exit with status 1 also for warnings'
+    parser.add_argument('--strict', action='store_true', help=about)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the findings, worst first; return 1 if the file should not be used as it is."""
     report = lint(locate(options.file), options.root)
-    print(as_json(report) if options.json else as_text(report))
-    return int(report.count('error') > 0 or (options.strict and report.count('warning') > 0))
-
-
-def as_text(report: Report) -> str:
-    """Return a line a finding, then totals."""
-    lines = [str(finding) for finding in report.findings]
-    lines.append(', '.join(f'{report.count(severity)} {severity}s' for severity in SEVERITIES))
-    if report.model is not None:
-        lines.append(report.model.summary().splitlines()[0])
-    return '\n'.join(lines)
-
-
-def as_json(report: Report) -> str:
-    """Return findings and totals as one JSON object."""
-    model = report.model
-    totals = None
-    if model is not None:
-        totals = {
+    model, counts = report.model, {severity: report.count(severity) for severity in SEVERITIES}
+    if options.json:
+        totals = model and {
             'name': model.name,
             'hash': model.hash,
             'joint_coordinates': model.n,
@@ -51,5 +34,13 @@ def as_json(report: Report) -> str:
             'bodies': len(model.body_names),
             'total_mass_kg': model.total_mass,
         }
-    findings = [dataclasses.asdict(finding) for finding in report.findings]
-    return json.dumps({'source': report.source, 'totals': totals, 'findings': findings}, indent=2)
+        findings = [dataclasses.asdict(finding) for finding in report.findings]
+        result = {'source': report.source, 'totals': totals, 'findings': findings}
+        print(json.dumps(result, indent=2))
+    else:
+        for finding in report.findings:
+            print(finding)
+        print(', '.join(f'{count} {severity}s' for severity, count in counts.items()))
+        if model is not None:
+            print(model.summary().splitlines()[0])
+    return int(counts['error'] > 0 or (options.strict and counts['warning'] > 0))

@@ -8,7 +8,7 @@ import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from geolin_ros.cli._recordings import add_new_bag_arguments, show
+from geolin_ros.cli._recordings import add_new_bag_arguments, add_output_arguments, show
 from geolin_ros.errors import ConfigurationError, counted
 
 if TYPE_CHECKING:
@@ -29,17 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='node to record, with its inputs and outputs; may be repeated (default: all nodes '
         'that publish messages of geolin_msgs)',
     )
-    parser.add_argument(
-        '--topic', action='append', default=[], metavar='/NAME', help='another topic to record'
-    )
-    parser.add_argument(
-        '--duration',
-        type=float,
-        metavar='SECONDS',
-        help='time after the first message (default: no limit)',
-    )
-    parser.add_argument('--json', action='store_true', help='print the result as JSON')
-    parser.add_argument('--quiet', action='store_true', help='no progress line')
+    add, about = parser.add_argument, 'another topic to record'
+    add('--topic', action='append', default=[], metavar='/NAME', help=about)
+    about = 'time after the first message (default: no limit)'
+    add('--duration', type=float, metavar='SECONDS', help=about)
+    add_output_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -64,7 +58,13 @@ def run(options: argparse.Namespace) -> int:
         _Progress(options.quiet or options.json),
     )
     seconds = 0.0 if recorder.first is None else time.monotonic() - recorder.first
-    _report(options, recorder.counts, sorted(recorder.found), seconds)
+    output, found, counts = str(options.output), sorted(recorder.found), recorder.counts
+    result = {'output': output, 'seconds': seconds, 'nodes': found, 'messages': counts}
+    lines = [f'{output}: {counted(sum(counts.values()), "message")} of {seconds:.1f} s']
+    lines.append(f'nodes: {", ".join(found) or "none was found"}')
+    for topic, count in sorted(counts.items()):
+        lines.append(f'  {count:7d}  {topic}' + ('' if count else '  (nothing came)'))
+    show(options, result, '\n'.join(lines))
     return int(recorder.first is None)
 
 
@@ -83,30 +83,7 @@ class _Progress:
             print(f'waiting for messages of {what} (Ctrl-C ends)', file=sys.stderr)
         elif first is not None and not self._hidden and (self._waits or now > self._next):
             self._waits, self._next = False, now + 0.5
-            counts, size = recorder.counts, recorder.size / 1e6
-            topics, messages = (
-                counted(n, of)
-                for n, of in ((len(counts), 'topic'), (sum(counts.values()), 'message'))
-            )
-            line = f'{topics}, {messages}, {size:.1f} MB'
-            print(f'{now - first:6.1f} s, {line}', end='\r', file=sys.stderr, flush=True)
-
-
-def _report(
-    options: argparse.Namespace, counts: dict[str, int], found: list[str], seconds: float
-) -> None:
-    result = {
-        'output': str(options.output),
-        'seconds': seconds,
-        'nodes': found,
-        'messages': counts,
-    }
-    lines = [
-        f'{options.output}: {counted(sum(counts.values()), "message")} of {seconds:.1f} s',
-        f'nodes: {", ".join(found) or "none was found"}',
-        *(
-            f'  {count:7d}  {topic}' + ('' if count else '  (nothing came)')
-            for topic, count in sorted(counts.items())
-        ),
-    ]
-    show(options, result, '\n'.join(lines))
+            topics = counted(len(recorder.counts), 'topic')
+            messages = counted(sum(recorder.counts.values()), 'message')
+            line = f'{now - first:6.1f} s, {topics}, {messages}, {recorder.size / 1e6:.1f} MB'
+            print(line, end='\r', file=sys.stderr, flush=True)

@@ -11,21 +11,12 @@ from geolin_ros.cli._recordings import Progress, add_output_arguments, show
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument('dataset', metavar='OUT.zarr', help='dataset of geolin linearize')
-    parser.add_argument(
-        '-o', '--output', type=Path, default=Path('report.html'), help='(default: %(default)s)'
-    )
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument(
-        '--instants', type=int, default=6, metavar='N', help='matrices to show (%(default)s)'
-    )
-    shown.add_argument(
-        '--at',
-        type=float,
-        nargs='+',
-        default=[],
-        metavar='SECONDS',
-        help='times after the start at which to show matrices',
-    )
+    page, about = Path('report.html'), '(default: %(default)s)'
+    parser.add_argument('-o', '--output', type=Path, default=page, help=about)
+    add = parser.add_mutually_exclusive_group().add_argument
+    add('--instants', type=int, default=6, metavar='N', help='matrices to show (%(default)s)')
+    about = 'times after the start at which to show matrices'
+    add('--at', type=float, nargs='+', default=[], metavar='SECONDS', help=about)
     add_output_arguments(parser)
 
 
@@ -33,10 +24,9 @@ def run(options: argparse.Namespace) -> int:
     """Write the page."""
     from geolin_tools.reports.report import write_report
 
-    write_report(
-        options.dataset, options.output, options.instants, options.at, Progress(options, ' parts')
-    )
-    size = options.output.stat().st_size
-    result = {'output': str(options.output), 'bytes': size}
-    show(options, result, f'{options.output}: {size / 1e6:.1f} MB, opens in any browser')
+    output, watch = options.output, Progress(options, ' parts')
+    write_report(options.dataset, output, options.instants, options.at, watch)
+    size = output.stat().st_size
+    result = {'output': str(output), 'bytes': size}
+    show(options, result, f'{output}: {size / 1e6:.1f} MB, opens in any browser')
     return 0

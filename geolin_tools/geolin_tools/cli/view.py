@@ -3,10 +3,9 @@
 """``geolin view``: a page in the browser about a robot."""
 
 import argparse
-import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,21 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='a URDF, xacro or MJCF file or a bundled robot (standing still, with sliders), or a '
         'bag (with a time slider); without it a running node is shown',
     )
-    parser.add_argument(
-        '--host',
-        default='127.0.0.1',
-        help='address to listen on (%(default)s: this machine alone)',
-    )
+    about = 'address to listen on (%(default)s: this machine alone)'
+    parser.add_argument('--host', default='127.0.0.1', help=about)
     parser.add_argument('--port', type=_port, default=8080, help='(default: %(default)s)')
     live = parser.add_argument_group('of a running node')
     live.add_argument('--node', default='/linearizer', help='the linearizer (%(default)s)')
-    live.add_argument(
-        '--remap',
-        action='append',
-        default=[],
-        metavar='FROM:=TO',
-        help='another name for joint_states, odom, robot_description or push',
-    )
+    about = 'another name for joint_states, odom, robot_description or push'
+    live.add_argument('--remap', action='append', default=[], metavar='FROM:=TO', help=about)
     robot = parser.add_argument_group('standing still')
     add_contacts_argument(robot, 'without it the robot is in the air', default=[])
     add_positions_argument(robot, '--posture', 'desired joint positions [rad or m]')
@@ -70,7 +61,8 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.ros.signals import handled_signals
     from geolin_tools.view.page import Page
 
-    with handled_signals() as interrupted, _source(options, interrupted) as source:
+    with handled_signals() as interrupted:
+        source = _source(options, interrupted)
         if source is None:
             return 0
         page = Page(source, options.host, options.port, _say)
@@ -82,22 +74,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-@contextlib.contextmanager
-def _source(
-    options: argparse.Namespace, interrupted: Callable[[], bool]
-) -> Iterator['Source | None']:
-    """Open what is asked for."""
+def _source(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Source | None':
     if options.what is None:
-        yield _live(options, interrupted)
-    elif Path(options.what).is_dir() or Path(options.what).suffix in BAGS:
+        return _live(options, interrupted)
+    if Path(options.what).is_dir() or Path(options.what).suffix in BAGS:
         from geolin_tools.view.bag import Bag
 
         options.bags = [Path(options.what)]
         with open_bags(options) as opened:
-            bag = Bag(opened, Progress(options))
-        yield bag
-    else:
-        yield _standing(options)
+            return Bag(opened, Progress(options))
+    from geolin_tools.view.standing import Standing
+
+    urdf = locate(options.what)
+    model = read_model(urdf, options)
+    supports = read_supports(urdf, model, options.contacts)
+    return Standing(model, urdf, supports, dict(options.posture), options.height)
 
 
 def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Source | None':
@@ -123,15 +114,6 @@ def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Sour
     if found is None:
         watcher.close()
     return found
-
-
-def _standing(options: argparse.Namespace) -> 'Source':
-    from geolin_tools.view.standing import Standing
-
-    urdf = locate(options.what)
-    model = read_model(urdf, options)
-    supports = read_supports(urdf, model, options.contacts)
-    return Standing(model, urdf, supports, dict(options.posture), options.height)
 
 
 def _say(sentence: str) -> None:
