@@ -86,7 +86,7 @@ def walked(
     from geolin_demos.sim.trial import push_of
     from geolin_demos.walk.course import CYCLE, Course, in_process, prepare
     from geolin_demos.walk.course import walk as walk_on
-    from geolin_tools.view.bodies import drawn
+    from geolin_tools.view.scene import drawn
 
     from geolin_ros import TreeModel, robots
 
@@ -159,7 +159,7 @@ def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -
     from geolin_demos.balance.motions import stand
     from geolin_demos.sim.simulator import Simulator
     from geolin_demos.sim.trial import PERIOD, push_of
-    from geolin_tools.view.bodies import drawn
+    from geolin_tools.view.scene import drawn
 
     from geolin_ros import TreeModel, robots
     from geolin_ros.dynamics.momentum import centre_of_mass

@@ -105,12 +105,12 @@ def test_arguments_that_are_alike__have_names():
     assert kinds['reference'].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-@pytest.mark.parametrize('old', [*MOVED, 'geolin_ros.view.modes'])
+@pytest.mark.parametrize('old', [*MOVED, 'geolin_ros.view.page'])
 def test_old_name_of_a_module__is_the_new_one(old):
     if '.ros.' in old:
         pytest.importorskip('rclpy')
     sys.modules.pop(old, None)
-    new = MOVED.get(old, 'geolin_tools.view.modes')
+    new = MOVED.get(old, 'geolin_tools.view.page')
     with warned(old, f'{new};', '<string>'):
         exec(f'import {old}')
     assert sys.modules[old] is importlib.import_module(new)

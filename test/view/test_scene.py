@@ -3,7 +3,6 @@
 """Where trail, forces, cones, centre of mass and support polygon are drawn: Pinocchio says."""
 
 import asyncio
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,7 +54,7 @@ def moved(instant, distance):
     state, shift = instant.state.copy(), np.array([distance, 0.0, 0.0])
     state.H[:3, 3] += shift
     forces = tuple(one._replace(point=one.point + shift) for one in instant.forces)
-    return replace(instant, state=state, forces=forces)
+    return instant._replace(state=state, forces=forces)
 
 
 def close(actual, expected):
@@ -103,10 +102,10 @@ def test_centre_of_mass__is_over_the_polygon_of_the_feet_or_red(page):
     hull = feet[ConvexHull(feet[:, :2]).vertices, :2]
     close(around(corners[:, :2]), around(hull))
     assert tuple(node(page, '/mass/centre').color) == INSIDE
-    page._scene.show(replace(instant, supports=instant.supports[:3]))
+    page._scene.show(instant._replace(supports=instant.supports[:3]))
     corners = np.asarray(node(page, '/mass/polygon').points, dtype=float)[:, 0]
     close(around(corners[:, :2]), around(feet[:3, :2]))
-    page._scene.show(replace(instant, supports=instant.supports[:2]))
+    page._scene.show(instant._replace(supports=instant.supports[:2]))
     assert tuple(node(page, '/mass/centre').color) == OUTSIDE, 'two points have no area'
 
 

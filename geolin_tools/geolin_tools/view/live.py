@@ -13,6 +13,7 @@ import numpy as np
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -21,9 +22,9 @@ from geolin_ros.stream.inputs.contact_state import read_contact
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.message_memory import read_matrix
-from geolin_ros.stream.outputs.forces import Force, contact_forces, external_forces
+from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_ros.stream.outputs.messages import WRENCH_KINDS
-from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
+from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.typing import Array
 from geolin_tools.view.source import Health, Instant, Source, feet_finder
 
@@ -69,9 +70,7 @@ class Live(Source):
         self.model, self.description = model, description
         self._joints = JointInput(model)
         self._supports = feet_finder(model, description)
-        self._state = model.neutral_state()
-        self._forces: tuple[Force, ...] = ()
-        self._contacts: tuple[Any, ...] = ()
+        self._instant = Instant(0.0, model.neutral_state())
         self._world = ''
         self._paths: tuple[Array, ...] = ()
         self._planned = 0
@@ -140,7 +139,8 @@ class Live(Source):
     def push(self, direction: str, impulse: float) -> None:
         """Ask the simulator for a push of an impulse [m g s] in a direction of the base."""
         force = impulse * self.model.total_mass * 9.81 / PUSH_TIME
-        x, y = self._state.H[:2, 0] / max(float(np.linalg.norm(self._state.H[:2, 0])), 1e-9)
+        axis = self._instant.state.H[:2, 0]
+        x, y = axis / max(float(np.linalg.norm(axis)), 1e-9)
         along, left = DIRECTIONS[direction]
         across = force * (along * x - left * y), force * (along * y + left * x)
         self._watcher.push(self._world, (*across, 0.0))
@@ -150,7 +150,7 @@ class Live(Source):
             self._pushing.content = 'nobody takes pushes: they are for `make balance`'
 
     def newest(self) -> Instant | None:
-        """Return the newest state; with A and B if there is a new linearization."""
+        """Return the newest state, with the newest A and B."""
         self._watcher.poll()
         counts, newest = dict(self._watcher.counts), self._watcher.newest
         fresh = {name for name, count in counts.items() if count != self._counts.get(name)}
@@ -162,50 +162,23 @@ class Live(Source):
         message, joints = newest['linearization'], newest.get('joint_states')
         if not self._is_known(message):
             return None
-        matrices: dict[str, Any] = {}
         if 'linearization' in fresh:
-            received = read_linearization(message)
-            self._state = received.state
-            self._take_forces(message, received)
-            matrices = {'A': received.A, 'B': received.B, 'dt': received.dt}
+            self._instant = self._linearized(message)
         stamp = nanoseconds(message.header.stamp)
+        state = self._instant.state
         if joints is not None and nanoseconds(joints.header.stamp) > stamp:
             stamp = nanoseconds(joints.header.stamp)
             if 'joint_states' in fresh:
-                self._take_joints(joints, newest.get('odom'))
-        return Instant(
-            stamp * 1e-9,
-            self._state.copy(),
-            **matrices,
-            forces=self._forces,
-            supports=self._supports(self._contacts),
-            paths=self._paths if abs(stamp - self._planned) < PLAN_TIME else (),
-        )
+                self._move(state, joints, newest.get('odom'))
+        paths = self._paths if abs(stamp - self._planned) < PLAN_TIME else ()
+        return self._instant._replace(time=stamp * 1e-9, state=state.copy(), paths=paths)
 
-    def _take_joints(self, joints: Any, odometry: Any) -> None:
-        """Take joint states and odometry that are newer than the linearization."""
-        positions = self._state.s.copy()
-        with contextlib.suppress(DroppedInput):  # of other joints, or a part of them
-            self._joints.read(joints, 'position', positions, Cause.LENGTH)
-            self._state.s[:] = positions
-            if odometry is not None and self.model.base == 'floating':
-                with contextlib.suppress(GeolinError):
-                    self._state.H[:] = read_pose(odometry.pose.pose)
-
-    def _take_plan(self, message: Any) -> None:
-        """Take the paths of base and feet of a robot that walks, of one that has fallen none."""
-        self._planned, self._paths = nanoseconds(message.header.stamp), ()
-        if message.gains.model_hash == self.model.hash and message.phase != message.PHASE_DAMPING:
-            states = read_matrix(message.states)
-            frames = [self.model.frame(name) for name in message.feet]
-            feet = Points(self.model, frames)(states).p.swapaxes(0, 1)
-            self._paths = (states[:, [3, 7, 11]], *feet)
-
-    def _take_forces(self, message: Any, received: ReceivedLinearization) -> None:
+    def _linearized(self, message: Any) -> Instant:
+        received = read_linearization(message)
         at = Kinematics(self.model, received.state)
-        contacts = message.contact_dynamics
         self._world = received.world_frame
-        self._contacts = tuple(read_contact(self.model, contact) for contact in contacts.contacts)
+        dynamics = message.contact_dynamics
+        contacts = tuple(read_contact(self.model, contact) for contact in dynamics.contacts)
         wrenches = [
             Wrench(
                 one.link,
@@ -215,9 +188,35 @@ class Live(Source):
             )
             for one in message.external_wrenches
         ]
-        self._forces = contact_forces(
-            at, self._contacts, np.array(contacts.wrenches)
-        ) + external_forces(at, wrenches)
+        forces = contact_forces(at, contacts, np.array(dynamics.wrenches))
+        return Instant(
+            0.0,
+            received.state,
+            received.A,
+            received.B,
+            received.dt,
+            forces + external_forces(at, wrenches),
+            self._supports(contacts),
+        )
+
+    def _move(self, state: State, joints: Any, odometry: Any) -> None:
+        """Take joint states and odometry that are newer than the linearization."""
+        positions = state.s.copy()
+        with contextlib.suppress(DroppedInput):  # of other joints, or a part of them
+            self._joints.read(joints, 'position', positions, Cause.LENGTH)
+            state.s[:] = positions
+            if odometry is not None and self.model.base == 'floating':
+                with contextlib.suppress(GeolinError):
+                    state.H[:] = read_pose(odometry.pose.pose)
+
+    def _take_plan(self, message: Any) -> None:
+        """Take the paths of base and feet of a robot that walks, of one that has fallen none."""
+        self._planned, self._paths = nanoseconds(message.header.stamp), ()
+        if message.gains.model_hash == self.model.hash and message.phase != message.PHASE_DAMPING:
+            states = read_matrix(message.states)
+            frames = [self.model.frame(name) for name in message.feet]
+            feet = Points(self.model, frames)(states).p.swapaxes(0, 1)
+            self._paths = (states[:, [3, 7, 11]], *feet)
 
     def health(self) -> Health | None:
         """Return what summary and diagnostics say."""

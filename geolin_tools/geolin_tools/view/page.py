@@ -8,7 +8,6 @@ import io
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,10 +17,8 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
-from geolin_tools.view.bodies import Drawn, drawn
-from geolin_tools.view.modes import ModePanel
-from geolin_tools.view.panels import HealthPanel, HeatMap, Spectrum
-from geolin_tools.view.scene import Scene
+from geolin_tools.view.panels import HealthPanel, HeatMap, ModePanel, Spectrum
+from geolin_tools.view.scene import Drawn, Scene, drawn
 from geolin_tools.view.source import Instant, Source
 
 viser = optional('viser', extra='view')
@@ -97,7 +94,7 @@ class Page:
         self._server.initial_camera.look_at = tuple(middle)
         self._server.initial_camera.position = tuple(middle + size * np.array([1.1, 1.2, 0.6]))
         tabs = gui.add_tab_group()
-        self._panels: dict[str, Any] = {}
+        self._panels: dict[str, HeatMap | Spectrum] = {}
         with tabs.add_tab('spectrum'):
             self._panels['spectrum'] = Spectrum(gui)
         with tabs.add_tab('A, B'):
@@ -105,7 +102,7 @@ class Page:
         with tabs.add_tab('modes'):
             self._modes = ModePanel(gui, model, lambda: self._instant)
         with tabs.add_tab('node'):
-            self._panels['health'] = HealthPanel(gui)
+            self._health = HealthPanel(gui)
         with tabs.add_tab('scene'):
             friction = gui.add_slider(
                 'friction', min=0.05, max=1.5, step=0.05, initial_value=FRICTION
@@ -153,10 +150,6 @@ class Page:
         self._show_panels()
 
     def _take(self, newest: Instant) -> None:
-        """Show an instant; A and B stay those that came last."""
-        before = self._instant
-        if not newest.A.size:
-            newest = replace(newest, A=before.A, B=before.B, dt=before.dt)
         self._instant = newest
         self._scene.show(newest)
         if newest.remark != self._remark.content:
@@ -175,7 +168,7 @@ class Page:
             if name == 'health':
                 health = self._source.health()
                 if health is not None:
-                    self._panels[name].show(health)
+                    self._health.show(health)
                 break
             if instant.A.size and self._shown.get(name) is not instant.A:
                 self._shown[name] = instant.A

@@ -3,7 +3,6 @@
 """Where a page has its robot from, and what it shows of one moment."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +18,10 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.outputs.forces import Force
 from geolin_ros.typing import Array
 
+NOTHING = np.zeros((0, 0))
 
-@dataclass(frozen=True, eq=False)
-class Instant:
+
+class Instant(NamedTuple):
     """One moment of a robot; ``time`` [s] from when the source says.
 
     A (2 m, 2 m) and B (2 m, n_u) are empty where there is no linearization yet; ``dt`` is the
@@ -31,8 +31,8 @@ class Instant:
 
     time: float
     state: State
-    A: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    B: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    A: Array = NOTHING
+    B: Array = NOTHING
     dt: float = 0.0
     forces: tuple[Force, ...] = ()
     supports: tuple[Support, ...] = ()
@@ -73,7 +73,7 @@ class Source:
     def newest(self) -> Instant | None:
         """Return what is to be shown now, None if nothing has changed; called 30 times a second.
 
-        A and B may be left out where they have not changed.
+        A that has not changed is the same array.
         """
         raise NotImplementedError
 
