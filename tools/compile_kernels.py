@@ -34,7 +34,7 @@ def count(queue: Queue) -> None:
 def compile_for(job: str) -> None:
     """Run each kernel of the demo once, or of what else there is."""
     from geolin_ros.cli.warm_up import WARM_UPS
-    from geolin_ros.stream import warm_up, warm_up_commands
+    from geolin_ros.stream import warm_up
 
     if job == 'demo':
         from geolin_demos.demo.flight import Flight
@@ -50,7 +50,7 @@ def compile_for(job: str) -> None:
         'contacts': warm_up.warm_up_contacts,
         'discretization': warm_up.warm_up_discretization,
         'fixed base': warm_up.warm_up_fixed_base,
-        'commands': warm_up_commands.warm_up_commands,
+        'commands': warm_up.warm_up_commands,
         'library': call_library,
     }[job]()
 

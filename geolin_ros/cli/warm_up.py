@@ -10,11 +10,11 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels import _jit
 from geolin_ros.stream.warm_up import (
     warm_up,
+    warm_up_commands,
     warm_up_contacts,
     warm_up_discretization,
     warm_up_fixed_base,
 )
-from geolin_ros.stream.warm_up_commands import warm_up_commands
 
 WARM_UPS = 'geolin.warm_up'
 """Group of entry points: functions of packages beside this one that run their kernels."""

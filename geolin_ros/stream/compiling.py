@@ -7,10 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TextIO
 
 TICK = 1.0
 """The line is brought up to date this often [s]."""
+CLEAR = '\r\x1b[K'
 
 
 @contextmanager
@@ -39,62 +39,44 @@ def announced(begins: Callable[[str], object]) -> Generator[None, None, None]:
 
 
 @contextmanager
-def compile_line(program: str, out: TextIO | None = None) -> Generator[None, None, None]:
-    """Say in a line what is compiled inside, and for how long; nothing if nothing is.
+def compile_line(program: str) -> Generator[None, None, None]:
+    """Say on standard error what ``program`` compiles inside; nothing if nothing is.
 
-    On a terminal the line is rewritten and goes at the end; elsewhere it is printed once.
-
-    Parameters
-    ----------
-    program
-        Opens the line.
-    out
-        Where it goes; standard error by default.
+    On a terminal the line is rewritten, with the time it takes, and goes at the end; elsewhere it
+    is printed once.
     """
-    line = _Line(program, out or sys.stderr)
-    with announced(line.begin):
+    out, kernels, over = sys.stderr, list[str](), threading.Event()
+
+    def write(begin: str, end: str) -> None:
+        line = f'{program}: compiles for this machine, once (`geolin warm-up` does all): '
+        try:
+            out.write(f'{begin}{line}{len(kernels)}, {kernels[-1]}{end}')
+            out.flush()
+        except (OSError, ValueError):  # nobody reads, or it is closed
+            over.set()
+
+    def tick() -> None:
+        start = time.monotonic()
+        while not over.is_set():
+            write(CLEAR, f', {time.monotonic() - start:.0f} s')
+            over.wait(TICK)
+
+    ticker = threading.Thread(target=tick, daemon=True)
+
+    def begin(kernel: str) -> None:
+        kernels.append(kernel)
+        if len(kernels) > 1:
+            return
+        if out.isatty():
+            ticker.start()
+        else:
+            write('', '\n')
+
+    with announced(begin):
         try:
             yield
         finally:
-            line.end()
-
-
-class _Line:
-    def __init__(self, program: str, out: TextIO) -> None:
-        self._program, self._out = program, out
-        self._last, self._count, self._start = '', 0, 0.0
-        self._over = threading.Event()
-        self._ticker = threading.Thread(target=self._tick, daemon=True)
-
-    def begin(self, kernel: str) -> None:
-        self._last, self._count = kernel, self._count + 1
-        if self._count == 1:
-            self._start = time.monotonic()
-            if self._out.isatty():
-                self._ticker.start()
-            else:
-                self._write(f'{self._text()}\n')
-
-    def end(self) -> None:
-        self._over.set()
-        if self._ticker.is_alive():
-            self._ticker.join()
-            self._write('\r\x1b[K')
-
-    def _tick(self) -> None:
-        while not self._over.is_set():
-            self._write(f'\r\x1b[K{self._text()}, {time.monotonic() - self._start:.0f} s')
-            self._over.wait(TICK)
-
-    def _text(self) -> str:
-        return (
-            f'{self._program}: compiles for this machine, once (`geolin warm-up` does all): '
-            f'{self._count}, {self._last}'
-        )
-
-    def _write(self, text: str) -> None:
-        try:
-            self._out.write(text)
-            self._out.flush()
-        except (OSError, ValueError):  # nobody reads, or it is closed
-            self._over.set()
+            over.set()
+            if ticker.is_alive():
+                ticker.join()
+                write(CLEAR, CLEAR)

@@ -39,18 +39,7 @@ class Cause(Enum):
     REFERENCE = 'reference not usable'
 
 
-EARLY = frozenset(
-    (
-        Cause.NO_MODEL,
-        Cause.NO_ODOMETRY,
-        Cause.NO_EFFORT,
-        Cause.NO_ACCELERATION,
-        Cause.NO_VELOCITY,
-        Cause.NO_WRENCH,
-        Cause.NO_CONTACTS,
-        Cause.NO_IMU,
-    )
-)
+EARLY = frozenset(cause for cause in Cause if cause.name.startswith('NO_'))
 """What every start in the middle of things brings with it: nothing is wrong with these inputs."""
 
 

@@ -72,6 +72,22 @@ def warm_up_contacts() -> None:
     Certifier(model, Form()).check(Claim(state, tau, C.A, C.B, C.nu_dot, wrenches, [point]))
 
 
+def warm_up_commands() -> None:
+    """Run what commands take beside: many samples at once, bases in a posture, differences."""
+    from geolin_ros.dynamics.batch import mass_matrix
+    from geolin_ros.kernels.engine import stein
+    from geolin_ros.spatial.se3 import rotation_from_quaternion
+
+    model = small_model()
+    state = model.neutral_state()
+    Linearizer(model).batch([state], np.zeros((1, model.n)))
+    mass_matrix(model, [state])
+    work, _, numbers = stein.make_work(model.m)
+    stein.stein(work, numbers, 1e-9, 1)
+    state.difference(state)
+    rotation_from_quaternion([0.0, 0.0, 0.0, 1.0])
+
+
 def small_model(base: Base = 'floating') -> TreeModel:
     """Return a chain of ten links."""
     links = [Link.from_mass(f'link{i}', 1.0, np.zeros(3), np.eye(3)) for i in range(10)]

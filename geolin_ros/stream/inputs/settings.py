@@ -77,15 +77,14 @@ class StreamSettings:
                 "contacts have source 'efforts', which only the state estimator knows; expected "
                 "'parameter', 'topic' or 'forces': let it publish them, and take its topic"
             )
-        feet = {foot.topic: foot for foot in self.contacts.measured_feet}
+        feet = {foot.topic for foot in self.contacts.measured_feet}
+        in_contact = {contact.frame for contact in self.contacts.contacts}
         for topic in self.wrench_topics:
             if topic.topic in feet:
                 raise ConfigurationError(
                     f'topic {topic.topic!r} stands in wrench_topics and in foot_force_topics: '
                     'its force would be external and of a contact; take it out of one of them'
                 )
-        in_contact = {contact.frame for contact in self.contacts.contacts}
-        for topic in self.wrench_topics:
             if topic.link in in_contact:
                 raise ConfigurationError(
                     f'wrench_topics holds {topic.topic!r} about link {topic.link!r}, which is a '
@@ -97,11 +96,8 @@ class StreamSettings:
 
         Raises `ConfigurationError` if another setting contradicts them.
         """
-        contradictions = {
-            'nu_dot': self.nu_dot != 'predicted',
-            'torque_source': self.torque_source == 'inverse_dynamics',
-        }
-        for name, found in contradictions.items():
+        contradicts = self.nu_dot != 'predicted', self.torque_source == 'inverse_dynamics'
+        for name, found in zip(('nu_dot', 'torque_source'), contradicts, strict=True):
             if found:
                 raise ConfigurationError(
                     f'{name} is {getattr(self, name)!r} of a robot with loops, whose '

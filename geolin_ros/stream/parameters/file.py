@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS parameter files, read without ROS: what a node gets and an offline run takes as well."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,40 +56,32 @@ def checked(name: str, value: Any, node: str = NODE) -> Any:
     if name not in rows:
         raise unknown_name('parameter', name, rows, f'the parameters of {node}')
     parameter = rows[name]
-    converted = _like(parameter, value)
-    parameter.check(converted)
-    return converted
+    value = _like(parameter, value)
+    parameter.check(value)
+    return value
 
 
-def _sections(path: str | Path, content: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Return the parameters of each node of a file: nodes may stand below namespaces."""
-    found: list[tuple[str, dict[str, Any]]] = []
-
-    def walk(name: str, value: Any) -> None:
-        if not isinstance(value, dict):
-            raise ConfigurationError(
-                f'parameter file {path} has {value!r} under {name or "its top"!r}, expected '
-                'NODE: ros__parameters: NAME: VALUE; print one to start from with '
-                '`geolin parameters`'
-            )
-        for key, inner in value.items():
-            if key == 'ros__parameters' and isinstance(inner or {}, dict):
-                found.append((name, inner or {}))
-            else:
-                walk(f'{name}/{str(key).strip("/")}', inner)
-
-    walk('', content)
-    return found
+def _sections(path: str | Path, content: Any, name: str = '') -> Iterator[tuple[str, Any]]:
+    """Yield name and parameters of each node of a file: nodes may stand below namespaces."""
+    if not isinstance(content, dict):
+        raise ConfigurationError(
+            f'parameter file {path} has {content!r} under {name or "its top"!r}, expected '
+            'NODE: ros__parameters: NAME: VALUE; print one to start from with '
+            '`geolin parameters`'
+        )
+    for key, inner in content.items():
+        if key == 'ros__parameters' and isinstance(inner or {}, dict):
+            yield name, inner or {}
+        else:
+            yield from _sections(path, inner, f'{name}/{str(key).strip("/")}')
 
 
 def _flatten(section: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     """Return nested names joined by dots."""
     flat: dict[str, Any] = {}
     for key, value in section.items():
-        if isinstance(value, dict):
-            flat |= _flatten(value, f'{prefix}{key}.')
-        else:
-            flat[f'{prefix}{key}'] = value
+        inner = isinstance(value, dict)
+        flat |= _flatten(value, f'{prefix}{key}.') if inner else {f'{prefix}{key}': value}
     return flat
 
 

@@ -5,7 +5,6 @@
 import functools
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +35,12 @@ def read_model(
         warnings.simplefilter('ignore', ModelWarning)
         parts, base = _read(description, values, warn)
         parts = attach_payloads(parts, payloads(values))
-    moving = sum(joint.kind != 'fixed' for joint in parts.joints)
-    if moving > MOST_JOINTS:
-        raise ModelError(
-            f'robot {parts.name!r} has {moving} moving joints, expected at most {MOST_JOINTS}: '
-            'A and B would fill the memory; use the Python API, or fix joints'
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
+        moving = sum(joint.kind != 'fixed' for joint in parts.joints)
+        if moving > MOST_JOINTS:
+            raise ModelError(
+                f'robot {parts.name!r} has {moving} moving joints, expected at most '
+                f'{MOST_JOINTS}: A and B would fill the memory; use the Python API, or fix joints'
+            )
         options = model_options(values)
         options['base'] = base
         model = TreeModel.from_description(parts, **options)
@@ -74,12 +71,11 @@ def to_text(description: str | Path, values: Mapping[str, Any] | None = None) ->
         return stored.dump(mjcf.read(description, (values or {}).get('root')).description)
     if not is_xacro(description):
         return description.read_text()
-    with _arguments(values or {}):
-        return expand(description)
+    return expand(description, _arguments(values or {}))
 
 
-def _arguments(values: Mapping[str, Any]) -> AbstractContextManager[None]:
-    return xacro_arguments(dict(map(argument_of, entries_of(values.get('xacro_args', ())))))
+def _arguments(values: Mapping[str, Any]) -> dict[str, str]:
+    return dict(map(argument_of, entries_of(values.get('xacro_args', ()))))
 
 
 def from_text(text: str) -> Description:
@@ -101,7 +97,7 @@ def _read(
         return _read_text(description), base
     if not mjcf.is_mjcf(description):
         mjcf.check_no_root(description, values['root'])
-        with _arguments(values):
+        with xacro_arguments(_arguments(values)):
             return urdf.read(description), base
     found = mjcf.read(description, values['root'] or None)
     if found.base == 'fixed' and base == 'floating':
