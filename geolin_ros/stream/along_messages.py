@@ -8,17 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.errors import InputError
 from geolin_ros.linearization.along import ARRAYS, LinearizedTrajectory
 from geolin_ros.linearization.contacts.description import SIZES, Closure
-from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.inputs.contact_state import fields, read_contact, write_contact
-from geolin_ros.stream.message_memory import read_matrix, write_matrix
+from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.message_memory import write_matrix
 from geolin_ros.typing import Array
-
-MOST_NODES = 1000
-"""Of one request."""
 
 
 def write_request(
@@ -28,16 +23,10 @@ def write_request(
     contacts: Sequence[Closure],
     trajectory: tuple[Array, Array, Array, Sequence[tuple[str, ...]]],
 ) -> None:
-    """Write what `Linearizer.along` takes into an empty request.
+    """Write states, efforts, times and contacts in force, as `Linearizer.along` takes them.
 
-    Parameters
-    ----------
-    request, make_contact
-        A geolin_msgs/srv/LinearizeAlong_Request, and what returns an empty ContactState.
-    model, contacts
-        The robot, and all contacts there are.
-    trajectory
-        States, efforts, times and contacts in force.
+    ``request`` is an empty geolin_msgs/srv/LinearizeAlong_Request, ``make_contact`` returns an
+    empty ContactState, ``contacts`` are all there are.
     """
     states, efforts, times, in_force = trajectory
     request.model_hash = model.hash
@@ -51,54 +40,12 @@ def write_request(
     request.in_force = [contact.name in names for names in in_force for contact in contacts]
 
 
-class AlongAnswerer:
-    """Answers requests by a linearizer that is kept as long as they name the same contacts."""
-
-    def __init__(self, model: TreeModel) -> None:
-        self._model = model
-        self._of: object = None
-        self._linearizer = Linearizer(model)
-        self._room = self._linearizer.along.room(0)
-
-    def __call__(self, request: Any, trajectory: Any) -> None:
-        """Fill a geolin_msgs/LinearizedTrajectory.
-
-        Raises `GeolinError` if sizes contradict each other, the robot is another, or as
-        `Linearizer.along`.
-        """
-        model = self._model
-        if request.model_hash not in ('', model.hash):
-            raise InputError(
-                f'request is about model {request.model_hash}, expected {model.hash} '
-                f'({model.name!r}); give both nodes the same description and parameters'
-            )
-        states, efforts = read_matrix(request.states), read_matrix(request.efforts)
-        count, feet = len(efforts), len(request.contacts)
-        if len(states) > MOST_NODES or len(request.in_force) != count * feet:
-            raise InputError(
-                f'request has {len(states)} states and {len(request.in_force)} entries in '
-                f'in_force, expected at most {MOST_NODES} and {count} x {feet}: each contact in '
-                'each interval'
-            )
-        of = tuple(map(fields, request.contacts))
-        if of != self._of:
-            contacts = [read_contact(model, contact) for contact in request.contacts]
-            self._of, self._linearizer = of, Linearizer(model, contacts)
-            self._room = self._linearizer.along.room(count)
-        along = self._linearizer.along
-        if len(self._room) < count:
-            self._room = along.room(count)
-        names = [contact.name for contact in self._linearizer.contacts]
-        flags = np.array(request.in_force, dtype=bool).reshape(count, feet)
-        in_force = [
-            tuple(name for name, on in zip(names, row, strict=True) if on) for row in flags
-        ]
-        plan = along(states, efforts, request.times, in_force, out=self._room)
-        trajectory.intervals = count
-        _, trajectory.columns, trajectory.inputs = plan.B.shape
-        trajectory.rows = plan.wrenches.shape[1]
-        for name in ARRAYS:
-            setattr(trajectory, name.lower(), array('d', getattr(plan, name).tobytes()))
+def write_trajectory(message: Any, plan: LinearizedTrajectory) -> None:
+    """Fill a geolin_msgs/LinearizedTrajectory."""
+    message.intervals, message.columns, message.inputs = plan.B.shape
+    message.rows = plan.wrenches.shape[1]
+    for name in ARRAYS:
+        setattr(message, name.lower(), array('d', getattr(plan, name).tobytes()))
 
 
 def read_trajectory(

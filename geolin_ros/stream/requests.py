@@ -3,11 +3,11 @@
 """geolin_msgs/srv/Linearize and LinearizeAlong: about states that the caller gives."""
 
 import dataclasses
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,19 +17,18 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
-from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactReporter
-from geolin_ros.stream.geometry import pose_numbers, twist_numbers
-from geolin_ros.stream.inputs.contact_state import read_contact
+from geolin_ros.stream.geometry import pose_numbers, read_pose, twist_numbers
+from geolin_ros.stream.inputs.contact_state import fields, read_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
+from geolin_ros.stream.message_memory import read_matrix
 from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.typing import Array
 
-if TYPE_CHECKING:
-    from geolin_ros.stream.along_messages import AlongAnswerer
-
 QUATERNION_TOLERANCE = 1e-3
+MOST_NODES = 1000
+"""Of one trajectory."""
 
 
 class RequestAnswerer:
@@ -53,6 +52,9 @@ class RequestAnswerer:
         self._model, self._settings = model, settings
         self._make_message, self._make_contact = make_message, make_contact
         self._linearizer = Linearizer(model)
+        self._along_of: Any = None  # contacts of the last trajectory: of its linearizer and room
+        self._along: Any = None
+        self._room: Any = None
         self._taken: deque[tuple[float, float]] = deque()
         """When each request of the last second ended, and what it took [s]."""
 
@@ -73,15 +75,9 @@ class RequestAnswerer:
 
         def work() -> None:
             self._check_size(len(request.contacts))
-            self._answer_along(request, response.trajectory)
+            self._linearize_along(request, response.trajectory)
 
         return self._answer(response, work)
-
-    @cached_property
-    def _answer_along(self) -> 'AlongAnswerer':
-        from geolin_ros.stream.along_messages import AlongAnswerer  # which few nodes are asked for
-
-        return AlongAnswerer(self._model)
 
     def _answer(self, response: Any, work: Callable[[], None]) -> Any:
         start = time.perf_counter()
@@ -128,6 +124,37 @@ class RequestAnswerer:
             message, model, settings, effort_given=True, make_contact=self._make_contact
         )
         return writer.write(answer)
+
+    def _linearize_along(self, request: Any, trajectory: Any) -> None:
+        """Answer by a linearizer that is kept as long as requests name the same contacts."""
+        from geolin_ros.stream.along_messages import write_trajectory  # few nodes are asked for it
+
+        model = self._model
+        if request.model_hash not in ('', model.hash):
+            raise InputError(
+                f'request is about model {request.model_hash}, expected {model.hash} '
+                f'({model.name!r}); give both nodes the same description and parameters'
+            )
+        states, efforts = read_matrix(request.states), read_matrix(request.efforts)
+        count, feet = len(efforts), len(request.contacts)
+        if len(states) > MOST_NODES or len(request.in_force) != count * feet:
+            raise InputError(
+                f'request has {len(states)} states and {len(request.in_force)} entries in '
+                f'in_force, expected at most {MOST_NODES} and {count} x {feet}: each contact in '
+                'each interval'
+            )
+        of = tuple(map(fields, request.contacts))
+        if of != self._along_of:
+            contacts = [read_contact(model, contact) for contact in request.contacts]
+            self._along_of, self._along = of, Linearizer(model, contacts)
+            self._room = self._along.along.room(count)
+        elif len(self._room) < count:
+            self._room = self._along.along.room(count)
+        names = [contact.name for contact in self._along.contacts]
+        flags = np.array(request.in_force, dtype=bool).reshape(count, feet)
+        in_force = [tuple(itertools.compress(names, row)) for row in flags]
+        plan = self._along.along(states, efforts, request.times, in_force, out=self._room)
+        write_trajectory(trajectory, plan)
 
     def _overload(self, now: float) -> str:
         """Return why one more request is too many, or too much work for others; empty if not."""
@@ -206,10 +233,8 @@ class RequestAnswerer:
                 f'request has base twist {sample[7:].tolist()}, expected zeros: the base of robot '
                 f'{self._model.name!r} is fixed'
             )
-        H = np.eye(4)
-        H[:3, :3], H[:3, 3] = rotation_from_quaternion(sample[3:7]), sample[:3]
         return State(
-            H,
+            read_pose(message.base_pose),
             self._values('state.joint_positions', message.joint_positions, order),
             sample[7:],
             self._values('state.joint_rates', message.joint_rates, order),
