@@ -19,7 +19,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.offline.source import Source
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.linearization_stream import OperatingPoints
 from geolin_ros.stream.parameters.model_reading import from_text
 
 RATE = 50.0

@@ -36,8 +36,7 @@ from geolin_ros.offline.source import Source
 from geolin_ros.offline.workers import run
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import OperatingPoint
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.linearization_stream import OperatingPoint, OperatingPoints
 from geolin_ros.stream.warm_up import warm_up_commands, warm_up_contacts
 from geolin_ros.typing import IntArray
 

@@ -15,8 +15,11 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
-from geolin_ros.stream.linearization_stream import LinearizationStream, OperatingPoint
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.linearization_stream import (
+    LinearizationStream,
+    OperatingPoint,
+    OperatingPoints,
+)
 from geolin_ros.typing import Array, IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]

@@ -17,7 +17,7 @@ from geolin_ros.offline.message_types import (
 )
 from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.source import Source
-from geolin_ros.stream.analysis import Analyst, Snapshot
+from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
 from geolin_ros.stream.outputs.messages import (
@@ -104,9 +104,8 @@ class _Writer:
         self._summary = SummaryWriter(empty_message(SUMMARY), model)
         for writer in (self._linearization, self._dynamics, self._summary):
             share_arrays(writer.message)
-        self._analyst = Analyst(model, settings)
         self._last_analysis: int | None = None
-        self._bag = bag
+        self._source, self._bag = source, bag
         self._topics = tuple(
             f'{node}/{name}' for name in ('linearization', 'forward_dynamics', 'summary')
         )
@@ -138,4 +137,4 @@ class _Writer:
         if last is None or not 0 <= recorded - last < ANALYSIS_PERIOD:
             self._last_analysis = recorded
             snapshot = Snapshot(answer.stamp, answer.A, answer.state)
-            self._summary.analysis = self._analyst.analyse(snapshot)
+            self._summary.analysis = analyse(self._source.model, self._source.settings, snapshot)

@@ -13,7 +13,7 @@ from geolin_msgs import msg
 from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.robot_node import Pipeline, Reading
-from geolin_ros.stream.analysis import Analyst, Snapshot
+from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.inputs.plausibility import Finding, Window, findings
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import (
@@ -36,7 +36,6 @@ class LinearizerPipeline(Pipeline):
     writer: LinearizationWriter
     forward_dynamics: ForwardDynamicsWriter
     summary: SummaryWriter
-    analyst: Analyst
     reading: Reading
     markers: 'MarkerWriter | None' = None
     """None if nobody asked for them."""
@@ -53,7 +52,7 @@ class LinearizerPipeline(Pipeline):
 
     def analyse(self, snapshot: Snapshot) -> None:
         """Analyse an earlier answer for the next summaries; takes a while."""
-        self.summary.analysis = self.analyst.analyse(snapshot)
+        self.summary.analysis = analyse(self.model, self.stream.settings, snapshot)
         if self.markers is not None:
             self.markers.show_modes(self.stream.settings, snapshot)
 
@@ -77,7 +76,6 @@ def make_pipeline(reading: Reading, stream: LinearizationStream) -> LinearizerPi
         ),
         ForwardDynamicsWriter(ForwardDynamics(), model, settings.frame_prefix),
         SummaryWriter(LinearizationSummary(), model),
-        Analyst(model, settings),
         reading,
         _markers(reading.values['marker_rate'], model),
     )

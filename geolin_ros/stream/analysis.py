@@ -34,23 +34,17 @@ class Analysis(NamedTuple):
     mass_matrix_condition: float
 
 
-class Analyst:
-    """Analyses snapshots beside the stream."""
+def analyse(model: TreeModel, settings: StreamSettings, snapshot: Snapshot) -> Analysis:
+    """Return eigenvalues of A, and the condition number of the mass matrix."""
+    from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
 
-    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
-        self._model, self._discrete = model, settings.form == 'discrete'
-
-    def analyse(self, snapshot: Snapshot) -> Analysis:
-        """Return eigenvalues of A, and the condition number of the mass matrix."""
-        eigenvalues = np.linalg.eigvals(snapshot.A)
-        from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
-
-        return Analysis(
-            snapshot.stamp,
-            float('nan') if self._discrete else float(eigenvalues.real.max()),
-            float(np.abs(eigenvalues).max()),
-            float(np.linalg.cond(mass_matrix(self._model, snapshot.state))),
-        )
+    eigenvalues = np.linalg.eigvals(snapshot.A)
+    return Analysis(
+        snapshot.stamp,
+        float('nan') if settings.form == 'discrete' else float(eigenvalues.real.max()),
+        float(np.abs(eigenvalues).max()),
+        float(np.linalg.cond(mass_matrix(model, snapshot.state))),
+    )
 
 
 def continuous_rates(eigenvalues: Complex, dt: float) -> Complex:

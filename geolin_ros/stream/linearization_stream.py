@@ -397,6 +397,26 @@ class LinearizationStream(StateStream[Answer]):
         return forces_for(self.model, self._state, nu_dot, wrenches, J)
 
 
+class OperatingPoints(LinearizationStream):
+    """Pairs and checks messages as the stream does; its answers are points, without A and B."""
+
+    _newest_point: OperatingPoint
+
+    def _at(self, point: OperatingPoint) -> Any:
+        """Leave the linearization to the caller."""
+        self._newest_point = point
+        return point
+
+    @property
+    def newest(self) -> OperatingPoint:
+        """Where to linearize, and under what, at the last answer; on its own memory."""
+        point = self._newest_point
+        tau = point.tau.copy()
+        efforts = tau if point.efforts is point.tau else point.efforts.copy()
+        stamps, wrenches = (point.stamp, point.odometry_stamp), tuple(point.wrenches)
+        return OperatingPoint(*stamps, point.state.copy(), tau, efforts, wrenches, point.contacts)
+
+
 def forces_for(
     model: TreeModel,
     state: State,

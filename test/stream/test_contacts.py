@@ -32,8 +32,7 @@ from geolin_ros.spatial import se3
 from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings, FootForce
 from geolin_ros.stream.inputs.contact_state import read_contact, write_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import LinearizationStream, forces_for
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.linearization_stream import LinearizationStream, OperatingPoints, forces_for
 from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter

@@ -17,7 +17,7 @@ from support.taking import Source
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.errors import InputError, UnknownNameError
 from geolin_ros.model import labels
-from geolin_ros.stream.analysis import Analysis, Analyst, Snapshot
+from geolin_ros.stream.analysis import Analysis, Snapshot, analyse
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.message_memory import read_matrix
@@ -228,7 +228,7 @@ def test_mass_matrix_condition__equals_pinocchios(base):
     model = TreeModel.from_urdf(robots.path('quadruped'), base=base)
     state = model.random_state(np.random.default_rng(0))
     A = Linearizer(model)(state, np.zeros(model.n)).A
-    analysis = Analyst(model, StreamSettings()).analyse(Snapshot(5, A, state))
+    analysis = analyse(model, StreamSettings(), Snapshot(5, A, state))
     oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
     expected = np.linalg.cond(oracle.mass_matrix(state))
     assert analysis.stamp == 5
@@ -238,6 +238,6 @@ def test_mass_matrix_condition__equals_pinocchios(base):
 @pytest.mark.parametrize(('form', 'real'), [('continuous', 2.0), ('discrete', np.nan)])
 def test_eigenvalues__are_those_of_a(quadruped, form, real):
     snapshot = Snapshot(0, np.diag(np.linspace(-3.0, 2.0, 36)), quadruped.neutral_state())
-    found = Analyst(quadruped, StreamSettings(form=form)).analyse(snapshot)
+    found = analyse(quadruped, StreamSettings(form=form), snapshot)
     assert found.largest_real_part == pytest.approx(real, nan_ok=True)
     assert found.spectral_radius == pytest.approx(3.0)

@@ -17,7 +17,7 @@ from geolin_ros.offline.source import Source
 from geolin_ros.stream.drops import EARLY, Cause, DroppedInput
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.linearization_stream import OperatingPoints
 from geolin_ros.typing import Array
 from geolin_tools.identification import Signals
 

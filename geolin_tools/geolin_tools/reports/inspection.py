@@ -20,7 +20,7 @@ from geolin_ros.offline.source import Source
 from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.inputs.odometry_check import OdometryCheck
 from geolin_ros.stream.inputs.stamps import CLOCK_RESET, nanoseconds
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.linearization_stream import OperatingPoints
 from geolin_tools import identification
 from geolin_tools.identification.joint_log import joint_signals
 

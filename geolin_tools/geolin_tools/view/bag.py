@@ -14,8 +14,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.offline import source as recorded
 from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.linearization_stream import linearize
-from geolin_ros.stream.operating_points import OperatingPoints
+from geolin_ros.stream.linearization_stream import OperatingPoints, linearize
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_tools.view.source import Health, Instant, Source, feet_finder
 
