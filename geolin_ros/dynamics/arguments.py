@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of calls about a robot, checked, and the errors for what no call can answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +23,21 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, BoolArray
+
+P = ParamSpec('P')
+T = TypeVar('T')
+
+
+def about_state(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function of (model, state, ...) that refuses before all else what is no `State`."""
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        if len(args) > 1:
+            check_is_state(args[1])
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def check_is_state(state: object) -> None:
@@ -93,13 +110,6 @@ def truth(name: str, values: ArrayLike, model: TreeModel) -> BoolArray:
         raise InputError(f'{name} is {mask.tolist()}, expected truth values')
     chosen: BoolArray = mask != 0
     return chosen
-
-
-def with_base(model: TreeModel, values: Array) -> Array:
-    """Return (6 + n,) from (m,): zeros in front where the base is fixed."""
-    full = np.zeros(6 + model.n)
-    full[6 + model.n - model.m :] = values
-    return full
 
 
 def failure(

@@ -10,60 +10,58 @@ wrenches
 threads
     How many share a call; the results do not depend on it.
 
-Errors are those of `dynamics`, about the first such sample.
+Errors are those of `dynamics`, about the first such sample. One `State` alone is taken as N = 1.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.derivatives import (
-    ForwardDynamicsDerivatives,
-    InverseDynamicsDerivatives,
-    of_forward_dynamics,
-    of_inverse_dynamics,
-)
-from geolin_ros.dynamics.functions import HybridProblem, all_free, by_given
-from geolin_ros.dynamics.samples import States, Task, robot_of, rows, state_rows
+from geolin_ros.dynamics.arguments import truth
+from geolin_ros.dynamics.samples import States, Task, robot_of
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, BoolArray
+
+About = State | States
 
 
 def inverse_dynamics(
     model: TreeModel,
-    states: States,
+    states: About,
     accelerations: ArrayLike,
-    wrenches: Sequence[Wrench] = (),
+    wrenches: Sequence[Wrench] | None = None,
     threads: int = 1,
 ) -> Array:
     """Return the forces (N, m) that produce accelerations (N, m)."""
-    batch = _Batch(model, states, wrenches, threads)
-    nu_dot = batch.rows('acceleration', accelerations, model.m)
-    return batch.robot.inverse(batch.task({'acceleration': nu_dot}, nu_dot))
+    task = Task.about(model, states, wrenches, threads)
+    task.give('acceleration', accelerations, model.m)
+    return robot_of(model).inverse(task)
 
 
 def forward_dynamics(
     model: TreeModel,
-    states: States,
+    states: About,
     tau: ArrayLike,
-    wrenches: Sequence[Wrench] = (),
+    wrenches: Sequence[Wrench] | None = None,
     threads: int = 1,
 ) -> Array:
     """Return the accelerations (N, m) that joint efforts (N, n) produce."""
-    batch = _Batch(model, states, wrenches, threads)
-    efforts = batch.rows('tau', tau, model.n)
-    return batch.robot.hybrid(batch.task({'tau': efforts}, efforts), all_free(model))
+    task = Task.about(model, states, wrenches, threads)
+    task.give('tau', tau, model.n)
+    return robot_of(model).hybrid(task, _all_free(model))
 
 
 def hybrid_dynamics(
     model: TreeModel,
-    states: States,
+    states: About,
     acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
-    wrenches: Sequence[Wrench] = (),
+    wrenches: Sequence[Wrench] | None = None,
     threads: int = 1,
 ) -> tuple[Array, Array]:
     """Return all accelerations (N, m), and efforts (N, n) or, with the base's, (N, 6 + n).
@@ -71,78 +69,129 @@ def hybrid_dynamics(
     ``acceleration`` is (N, n), or (N, 6 + n) with the base prescribed too, ``tau`` (N, n);
     ``prescribed`` (n,) is the same in every state.
     """
-    batch, n, m = _Batch(model, states, wrenches, threads), model.n, model.m
-    nu_dot, forces = np.zeros((batch.count, 6 + n)), np.zeros((batch.count, 6 + n))
-    base = model.base == 'floating' and np.shape(acceleration)[-1:] == (6 + n,)
-    first = 0 if base else 6
-    nu_dot[:, first:] = batch.rows('acceleration', acceleration, 6 + n - first)
-    forces[:, 6:] = batch.rows('tau', tau, n)
-    free = HybridProblem(model, np.zeros(6 + n - first), np.zeros(n), prescribed).free
-    nu_dot[:, free], forces[:, ~free] = 0.0, 0.0
-    given = {'the prescribed accelerations': nu_dot, 'tau': forces}
-    full = np.zeros_like(nu_dot)
-    full[:, 6 + n - m :] = batch.robot.hybrid(batch.task(given, nu_dot + forces), free)
-    nu_dot, forces = np.where(free, full, nu_dot), np.where(free, forces, full)
-    return nu_dot[:, 6 + n - m :], forces[:, first:]
+    task = Task.about(model, states, wrenches, threads)
+    problem = HybridProblem(task, acceleration, tau, prescribed)
+    return problem.solved(robot_of(model).hybrid(task, problem.free))
 
 
-def mass_matrix(model: TreeModel, states: States, threads: int = 1) -> Array:
+def mass_matrix(model: TreeModel, states: About, threads: int = 1) -> Array:
     """Return M (N, m, m)."""
-    batch = _Batch(model, states, (), threads)
-    return batch.robot.mass_matrices(batch.task({}))
+    return robot_of(model).mass_matrices(Task.about(model, states, threads=threads))
 
 
-def mass_matrix_inverse(model: TreeModel, states: States, threads: int = 1) -> Array:
+def mass_matrix_inverse(model: TreeModel, states: About, threads: int = 1) -> Array:
     """Return M^-1 (N, m, m)."""
-    batch = _Batch(model, states, (), threads)
-    return batch.robot.derivatives(batch.task({}), all_free(model), by_given(model))
+    by_given = 2 * model.m + np.arange(model.m)
+    task = Task.about(model, states, threads=threads)
+    return robot_of(model).derivatives(task, _all_free(model), by_given)
+
+
+class InverseDynamicsDerivatives(NamedTuple):
+    """Derivatives of the forces at constant acceleration; with a fixed base by s and r only."""
+
+    dtau_dH: Array
+    """(m, 6) by the base pose, H exp(z); fixed base: (m, 0)."""
+    dtau_ds: Array
+    """(m, n)"""
+    dtau_dv: Array
+    """(m, 6) by the base twist; fixed base: (m, 0)."""
+    dtau_dr: Array
+    """(m, n)"""
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """Derivatives of the accelerations; with a fixed base by s, r and tau only."""
+
+    dnu_dot_dH: Array
+    """(m, 6) by the base pose, H exp(z); fixed base: (m, 0)."""
+    dnu_dot_ds: Array
+    """(m, n)"""
+    dnu_dot_dv: Array
+    """(m, 6) by the base twist; fixed base: (m, 0)."""
+    dnu_dot_dr: Array
+    """(m, n)"""
+    dnu_dot_dtau: Array
+    """(m, n)"""
 
 
 def inverse_dynamics_derivatives(
     model: TreeModel,
-    states: States,
+    states: About,
     accelerations: ArrayLike,
-    wrenches: Sequence[Wrench] = (),
+    wrenches: Sequence[Wrench] | None = None,
     threads: int = 1,
 ) -> InverseDynamicsDerivatives:
     """Return the derivatives of `inverse_dynamics` by the state, each (N, m, ...)."""
-    batch = _Batch(model, states, wrenches, threads)
-    nu_dot = batch.rows('acceleration', accelerations, model.m)
-    task = batch.task({'acceleration': nu_dot}, nu_dot)
-    return of_inverse_dynamics(model, task)
+    task, nothing = Task.about(model, states, wrenches, threads), np.zeros(6 + model.n, np.bool_)
+    task.give('acceleration', accelerations, model.m)
+    D = robot_of(model).derivatives(task, nothing, np.arange(2 * model.m))
+    return InverseDynamicsDerivatives(*_blocks(model, D))
 
 
 def forward_dynamics_derivatives(
     model: TreeModel,
-    states: States,
+    states: About,
     tau: ArrayLike,
-    wrenches: Sequence[Wrench] = (),
+    wrenches: Sequence[Wrench] | None = None,
     threads: int = 1,
 ) -> ForwardDynamicsDerivatives:
     """Return the derivatives of `forward_dynamics` by state and efforts, each (N, m, ...)."""
-    batch = _Batch(model, states, wrenches, threads)
-    efforts = batch.rows('tau', tau, model.n)
-    return of_forward_dynamics(model, batch.task({'tau': efforts}, efforts))
+    task, m, n = Task.about(model, states, wrenches, threads), model.m, model.n
+    task.give('tau', tau, n)
+    columns = np.concatenate((np.arange(2 * m), 3 * m - n + np.arange(n)))
+    D = robot_of(model).derivatives(task, _all_free(model), columns)
+    return ForwardDynamicsDerivatives(*_blocks(model, D), D[:, :, 2 * m :])
 
 
-class _Batch:
-    """Arguments that all functions have, checked."""
+def _blocks(model: TreeModel, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the columns of H, s, v and r; of a fixed base those of H and v are empty."""
+    m, six = model.m, model.m - model.n
+    return D[:, :, :six], D[:, :, six:m], D[:, :, m : m + six], D[:, :, m + six : 2 * m]
+
+
+def _all_free(model: TreeModel) -> BoolArray:
+    """Return which velocities (6 + n,) move in forward dynamics: all but those of a fixed base."""
+    return np.arange(6 + model.n) >= 6 + model.n - model.m
+
+
+class HybridProblem:
+    """What is given to `hybrid_dynamics`, checked and put into a task.
+
+    Attributes
+    ----------
+    free : (6 + n,)
+        Which velocities move under forces; those of a fixed base do not.
+    nu_dot, tau : (N, 6 + n)
+        Given entries, zero elsewhere.
+    """
 
     def __init__(
-        self, model: TreeModel, states: States, wrenches: Sequence[Wrench], threads: int
+        self, task: Task, acceleration: ArrayLike, tau: ArrayLike, prescribed: ArrayLike
     ) -> None:
-        self._model, self._threads, self.robot = model, threads, robot_of(model)
-        self._states = state_rows(model, states)
-        self._wrenches = self.robot.wrenches(model, wrenches)
-        self.count = len(self._states)
+        model, n = task.model, task.model.n
+        floating, mask = model.base == 'floating', truth('prescribed', prescribed, model)
+        moves_base = floating and np.shape(acceleration)[-1:] == (6 + n,)
+        first = 0 if moves_base else 6
+        self._first_nu_dot, self._first_tau = 6 + n - model.m, first
+        self.free: BoolArray = np.concatenate((np.full(6, floating and not moves_base), ~mask))
+        if moves_base and np.shape(tau)[-1:] == (6 + n,):
+            tau = np.asarray(tau)[..., 6:]
+        self.nu_dot, self.tau = np.zeros((2, task.count, 6 + n))
+        name = 'acceleration of the joints' if first else 'acceleration'
+        self.nu_dot[:, first:] = task.take(name, acceleration, 6 + n - first)
+        self.tau[:, 6:] = task.take('tau', tau, n)
+        self.nu_dot[:, self.free], self.tau[:, ~self.free] = 0.0, 0.0
+        task.given = self.nu_dot + self.tau
+        task.inputs = {'the prescribed accelerations': self.nu_dot, 'tau': self.tau}
 
-    def rows(self, name: str, values: ArrayLike, size: int) -> Array:
-        """Return values (N, size)."""
-        return rows(name, values, size, self._model, self.count)
+    def solved(self, found: Array) -> tuple[Array, Array]:
+        """Return all accelerations and forces, given what was found of them, (N, m)."""
+        full = np.zeros_like(self.tau)
+        full[:, self._first_nu_dot :] = found
+        return self.own(
+            np.where(self.free, full, self.nu_dot), np.where(self.free, self.tau, full)
+        )
 
-    def task(self, inputs: dict[str, Array], values: Array | None = None) -> Task:
-        """Return the task of a kernel; of a base that is not among the values they are zero."""
-        given = np.zeros((self.count, 6 + self._model.n))
-        if values is not None:
-            given[:, 6 + self._model.n - values.shape[1] :] = values
-        return Task(self._model, self._states, given, self._wrenches, self._threads, inputs)
+    def own(self, nu_dot: Array, tau: Array) -> tuple[Array, Array]:
+        """Return accelerations and forces, or rows of both, without those not asked for."""
+        return nu_dot[:, self._first_nu_dot :], tau[:, self._first_tau :]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.dynamics.about_state import about_state
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.dynamics.functions import mass_matrix, mass_matrix_inverse
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State

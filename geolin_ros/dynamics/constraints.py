@@ -14,22 +14,21 @@ Differs from the paper: ranks are asked of A_p and A_v, not of A (erratum K9).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics import functions
-from geolin_ros.dynamics.about_state import about_state
-from geolin_ros.dynamics.arguments import failure, truth, vector
-from geolin_ros.dynamics.functions import HybridProblem
-from geolin_ros.dynamics.samples import one, robot_of
+from geolin_ros.dynamics.arguments import about_state, failure, truth, vector
+from geolin_ros.dynamics.batch import HybridProblem
+from geolin_ros.dynamics.samples import Task, robot_of
 from geolin_ros.errors import (
-    ConfigurationError,
     InfeasibleError,
     NotFiniteError,
     ShapeError,
     UnsolvableError,
+    check_choice,
 )
 from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
@@ -60,14 +59,8 @@ class Constraints:
         What is least where forces are not unique: the norm of lambda, or that of the efforts
         (of actuated joints, or at prescribed velocities, a prescribed base included).
 
-    Raises
-    ------
-    ShapeError
-        If the sizes do not fit.
-    NotFiniteError
-        If a number is NaN or inf.
-    ConfigurationError
-        If ``least`` is none of the two.
+    Raises `ShapeError` if the sizes do not fit, `NotFiniteError` for NaN or inf,
+    `ConfigurationError` if ``least`` is none of the two.
     """
 
     A: Array
@@ -76,10 +69,7 @@ class Constraints:
     least: Least = 'constraint force'
 
     def __post_init__(self) -> None:
-        if self.least not in ('constraint force', 'torque'):
-            raise ConfigurationError(
-                f"least is {self.least!r}, expected 'constraint force' or 'torque'"
-            )
+        check_choice('least', self.least, get_args(Least))
         A, bias = (np.asarray(value, dtype=np.float64) for value in (self.A, self.bias))
         names = tuple(self.names) or tuple(f'row {k}' for k in range(len(A)))
         if A.ndim != 2 or bias.shape != A.shape[:1] or len(names) != len(A):
@@ -87,13 +77,10 @@ class Constraints:
                 f'constraints have A of shape {A.shape}, bias of shape {bias.shape} and '
                 f'{len(names)} names, expected (rows, m), (rows,) and one name a row'
             )
-        broken = [
-            name
-            for name, row in zip(names, np.column_stack((A, bias)), strict=True)
-            if not np.isfinite(row).all()
-        ]
-        if broken:
-            raise NotFiniteError(f'constraints {", ".join(broken)} hold NaN or inf')
+        broken = np.flatnonzero(~np.isfinite(np.column_stack((A, bias))).all(axis=1))
+        if broken.size:
+            named = ', '.join(names[k] for k in broken)
+            raise NotFiniteError(f'constraints {named} hold NaN or inf')
         for name, value in (('A', A), ('bias', bias), ('names', names)):
             object.__setattr__(self, name, value)
 
@@ -139,13 +126,12 @@ def inverse_dynamics(
 ) -> ConstrainedMotion:
     """Return the efforts of actuated joints that produce an acceleration.
 
+    [Kim 2012, Eqs. (56)-(66)]; with nothing passive (65), (66), immobile structures included.
+
     Parameters
     ----------
-    model, state, wrenches
-        As in `geolin_ros.inverse_dynamics`; the state satisfies A nu = 0.
-    acceleration : (m,)
-        Base twist rate in base axes, then joint accelerations; fixed base: the latter. It
-        satisfies A nu_dot + c = 0.
+    model, state, acceleration, wrenches
+        As of `geolin_ros.inverse_dynamics`; A nu = 0 and A nu_dot + c = 0.
     constraints
         At the state.
     actuated : (n,)
@@ -161,11 +147,7 @@ def inverse_dynamics(
         If no efforts produce it; it names the passive coordinates that would need some. Where
         they may move freely, `hybrid_dynamics` of this module follows the actuated ones only.
     ShapeError, NotFiniteError, InputError
-        As in `geolin_ros.hybrid_dynamics`.
-
-    References
-    ----------
-    [Kim 2012, Eqs. (56)-(66)]; with nothing passive (65), (66), immobile structures included.
+        As of `geolin_ros.hybrid_dynamics`.
     """
     floating = model.m - model.n
     active = truth('actuated', actuated, model)
@@ -213,11 +195,9 @@ def forward_dynamics(
 ) -> ConstrainedMotion:
     """Return the acceleration that joint efforts produce, and the constraint forces.
 
-    `hybrid_dynamics` of this module with nothing prescribed; arguments and errors as there.
-
-    References
-    ----------
     [Kim 2012, Eqs. (67)-(69)]: O(n) and m responses, then O(m^3).
+
+    `hybrid_dynamics` of this module with nothing prescribed; arguments and errors as there.
     """
     nothing = np.zeros(model.n, dtype=np.bool_)
     return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, constraints, wrenches)
@@ -235,36 +215,22 @@ def hybrid_dynamics(
 ) -> ConstrainedMotion:
     """Return accelerations and efforts, given one of the two for each joint coordinate.
 
-    Parameters
-    ----------
-    model, state, acceleration, tau, prescribed, wrenches
-        As in `geolin_ros.hybrid_dynamics`.
-    constraints
-        At the state.
-
-    Raises
-    ------
-    InfeasibleError
-        If no acceleration satisfies the constraints beside the prescribed ones, or the state
-        violates repeated ones in different ways; it names the rows.
-    ShapeError, NotFiniteError, InputError, SingularInertiaError
-        As in `geolin_ros.hybrid_dynamics`.
-
-    References
-    ----------
     [Kim 2012, Eqs. (70)-(80), (59)-(64)], with u, v for a, p where lambda is not unique.
+
+    Arguments and errors as of `geolin_ros.hybrid_dynamics`, constraints at the state.
+    `InfeasibleError` if no acceleration satisfies the constraints beside the prescribed ones, or
+    the state violates repeated ones in different ways; it names the rows.
     """
-    problem = HybridProblem(model, acceleration, tau, prescribed)
+    task, robot = Task.about(model, state, wrenches), robot_of(model)
+    problem = HybridProblem(task, acceleration, tau, prescribed)
     free, first = problem.free, 6 + model.n - model.m
     A = np.zeros((len(constraints.bias), 6 + model.n))
     A[:, first:] = rows_of(constraints, model)
-    robot = robot_of(model)
-    task = one(model, state, problem.nu_dot + problem.tau, wrenches, problem.inputs)
     found = np.zeros(6 + model.n)
     found[first:] = robot.hybrid(task, free)[0]
-    loose = np.where(free, found, problem.nu_dot), np.where(free, problem.tau, found)
+    loose = np.where(free, found, problem.nu_dot[0]), np.where(free, problem.tau[0], found)
     by_force = np.zeros((6 + model.n, 6 + model.n))
-    by_force[first:, first:] = robot.derivatives(task, free, functions.by_given(model))[0]
+    by_force[first:, first:] = robot.derivatives(task, free, 2 * model.m + np.arange(model.m))[0]
     answers = (A * free) @ by_force.T  # to unit multipliers, nothing else given
     by_rows, forces_by_rows = answers * free, answers * ~free
     reach = _Range(A, free)
@@ -281,7 +247,8 @@ def hybrid_dynamics(
     forces[~free], multipliers, internal = reach.relieve(
         A[:, ~free], forces[~free], multipliers, constraints.least
     )
-    return ConstrainedMotion(*problem.own(nu_dot, forces), multipliers, reach.rank, internal)
+    nu_dot, forces = (of[0] for of in problem.own(nu_dot[np.newaxis], forces[np.newaxis]))
+    return ConstrainedMotion(nu_dot, forces, multipliers, reach.rank, internal)
 
 
 class _Range:

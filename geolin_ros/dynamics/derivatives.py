@@ -16,10 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.about_state import about_state
-from geolin_ros.dynamics.arguments import failure, state_data, vector, with_base
-from geolin_ros.dynamics.functions import HybridProblem, all_free
-from geolin_ros.dynamics.samples import Task, one, robot_of
+from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.arguments import about_state, vector
+from geolin_ros.dynamics.batch import (
+    ForwardDynamicsDerivatives,
+    HybridProblem,
+    InverseDynamicsDerivatives,
+)
+from geolin_ros.dynamics.samples import Task, robot_of
 from geolin_ros.dynamics.variation import STEP, Varied, parameters_of_inertias
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.kernels.status import NOT_FINITE
@@ -95,21 +99,14 @@ def inverse_dynamics_variation(
 ) -> Array:
     """Return the derivative (m,) of `inverse_dynamics` by the scalar of a variation.
 
-    Raises
-    ------
-    ShapeError, NotFiniteError
-        As `inverse_dynamics`; ShapeError also for an array of the variation.
-    UnknownNameError
-        If the variation names a joint or link that the robot does not have.
-
-    References
-    ----------
     [Kim 2012, Table 5].
+
+    Errors as there, `ShapeError` also for an array of the variation; `UnknownNameError` if it
+    names a joint or link that the robot does not have.
     """
-    nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    free = np.zeros(6 + model.n, dtype=np.bool_)
-    inputs = {'acceleration': nu_dot}
-    return _vary(model, state, nu_dot, free, variation, tuple(wrenches or ()), inputs)
+    task = Task.about(model, state, wrenches)
+    task.give('acceleration', acceleration, model.m)
+    return _vary(task, np.zeros(6 + model.n, dtype=np.bool_), variation, wrenches)
 
 
 @about_state
@@ -122,19 +119,10 @@ def forward_dynamics_variation(
 ) -> Array:
     """Return the derivative (m,) of `forward_dynamics` by the scalar of a variation.
 
-    Raises
-    ------
-    ShapeError, NotFiniteError, UnknownNameError, SingularInertiaError
-        As `forward_dynamics` and `inverse_dynamics_variation`.
-
-    References
-    ----------
-    [Kim 2012, Table 6].
+    [Kim 2012, Table 6]. Errors as there and of `inverse_dynamics_variation`.
     """
     nothing, zeros = np.zeros(model.n, dtype=np.bool_), np.zeros(model.n)
-    return hybrid_dynamics_variation(
-        model, state, zeros, tau, nothing, variation, wrenches=wrenches
-    )[0]
+    return hybrid_dynamics_variation(model, state, zeros, tau, nothing, variation, wrenches)[0]
 
 
 @about_state
@@ -149,53 +137,16 @@ def hybrid_dynamics_variation(
 ) -> tuple[Array, Array]:
     """Return the derivatives of both results of `hybrid_dynamics` by the scalar of a variation.
 
-    Raises
-    ------
-    ShapeError, NotFiniteError, InputError, UnknownNameError, SingularInertiaError
-        As `hybrid_dynamics` and `inverse_dynamics_variation`.
-
-    References
-    ----------
-    [Kim 2012, Table 7].
+    [Kim 2012, Table 7]. Errors as there and of `inverse_dynamics_variation`.
     """
-    problem = HybridProblem(model, acceleration, tau, prescribed)
-    given = problem.nu_dot + problem.tau
-    found = _vary(
-        model, state, given, problem.free, variation, tuple(wrenches or ()), problem.inputs
-    )
-    full = with_base(model, found)
-    d_given = _given(model, variation, problem.free)
-    return problem.own(
-        np.where(problem.free, full, d_given), np.where(problem.free, d_given, full)
-    )
-
-
-class InverseDynamicsDerivatives(NamedTuple):
-    """Derivatives of the forces at constant acceleration; with a fixed base by s and r only."""
-
-    dtau_dH: Array
-    """(m, 6) by the base pose, H exp(z); fixed base: (m, 0)."""
-    dtau_ds: Array
-    """(m, n)"""
-    dtau_dv: Array
-    """(m, 6) by the base twist; fixed base: (m, 0)."""
-    dtau_dr: Array
-    """(m, n)"""
-
-
-class ForwardDynamicsDerivatives(NamedTuple):
-    """Derivatives of the accelerations; with a fixed base by s, r and tau only."""
-
-    dnu_dot_dH: Array
-    """(m, 6) by the base pose, H exp(z); fixed base: (m, 0)."""
-    dnu_dot_ds: Array
-    """(m, n)"""
-    dnu_dot_dv: Array
-    """(m, 6) by the base twist; fixed base: (m, 0)."""
-    dnu_dot_dr: Array
-    """(m, n)"""
-    dnu_dot_dtau: Array
-    """(m, n)"""
+    task = Task.about(model, state, wrenches)
+    problem = HybridProblem(task, acceleration, tau, prescribed)
+    full, free = np.zeros(6 + model.n), problem.free
+    full[6 + model.n - model.m :] = _vary(task, free, variation, wrenches)
+    given = _given(model, variation, free)
+    nu_dot, forces = np.where(free, full, given), np.where(free, given, full)
+    d_nu_dot, d_tau = problem.own(nu_dot[np.newaxis], forces[np.newaxis])
+    return d_nu_dot[0], d_tau[0]
 
 
 class HybridDynamicsDerivatives(NamedTuple):
@@ -217,27 +168,18 @@ def inverse_dynamics_derivatives(
     acceleration: ArrayLike,
     wrenches: Sequence[Wrench] | None = None,
 ) -> InverseDynamicsDerivatives:
-    """Return all derivatives of `inverse_dynamics` by the state; that by nu_dot is M.
-
-    Arguments and errors as there.
-    """
-    nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    task = one(model, state, nu_dot, wrenches, {'acceleration': nu_dot})
-    return InverseDynamicsDerivatives(*(D[0] for D in of_inverse_dynamics(model, task)))
+    """Return all derivatives of `inverse_dynamics` by the state, errors as there; by nu_dot: M."""
+    found = batch.inverse_dynamics_derivatives(model, state, acceleration, wrenches)
+    return InverseDynamicsDerivatives(*(D[0] for D in found))
 
 
 @about_state
 def forward_dynamics_derivatives(
     model: TreeModel, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] | None = None
 ) -> ForwardDynamicsDerivatives:
-    """Return all derivatives of `forward_dynamics` by the state and the efforts.
-
-    Arguments and errors as there.
-    """
-    efforts = np.zeros(6 + model.n)
-    efforts[6:] = vector('tau', tau, model.n, model.name)
-    task = one(model, state, efforts, wrenches, {'tau': efforts})
-    return ForwardDynamicsDerivatives(*(D[0] for D in of_forward_dynamics(model, task)))
+    """Return all derivatives of `forward_dynamics` by state and efforts, errors as there."""
+    found = batch.forward_dynamics_derivatives(model, state, tau, wrenches)
+    return ForwardDynamicsDerivatives(*(D[0] for D in found))
 
 
 @about_state
@@ -249,37 +191,30 @@ def hybrid_dynamics_derivatives(
     prescribed: ArrayLike,
     wrenches: Sequence[Wrench] | None = None,
 ) -> HybridDynamicsDerivatives:
-    """Return all derivatives of `hybrid_dynamics` by the state and what is given.
-
-    Arguments and errors as there.
-    """
-    problem = HybridProblem(model, acceleration, tau, prescribed)
-    task = one(model, state, problem.nu_dot + problem.tau, wrenches, problem.inputs)
-    D, m = robot_of(model).derivatives(task, problem.free)[0], model.m
-    first = 6 + model.n - m
-    free = problem.free[first:, np.newaxis]
-    by_itself = np.hstack((np.zeros((m, 2 * m)), np.eye(m)))
-    nu_dot, tau = np.zeros((2, 6 + model.n, 3 * m))
-    nu_dot[first:], tau[first:] = np.where(free, D, by_itself), np.where(free, by_itself, D)
-    return HybridDynamicsDerivatives(*problem.own(nu_dot, tau))
+    """Return all derivatives of `hybrid_dynamics` by state and what is given, errors as there."""
+    task, m = Task.about(model, state, wrenches), model.m
+    problem = HybridProblem(task, acceleration, tau, prescribed)
+    D, first = robot_of(model).derivatives(task, problem.free), 6 + model.n - m
+    free, by_itself = problem.free[first:, np.newaxis], np.eye(m, 3 * m, 2 * m)
+    nu_dot, forces = np.zeros((2, 1, 6 + model.n, 3 * m))
+    nu_dot[:, first:] = np.where(free, D, by_itself)
+    forces[:, first:] = np.where(free, by_itself, D)
+    return HybridDynamicsDerivatives(*(of[0] for of in problem.own(nu_dot, forces)))
 
 
 @about_state
 def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: ArrayLike) -> Array:
     """Return Y (m, 10 nb): inverse dynamics = Y @ inertial_parameters(model) + passive torques.
 
+    [Atkeson 1986].
+
     The Jacobian to the ten parameters of every body, bodies in the order of ``model.body_names``:
     mass m [kg], first moment m c [kg m], and Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the
     body frame [kg m^2]. Passive torques are those of rotors, damping, friction and springs.
-
-    Arguments and errors as in `inverse_dynamics`.
-
-    References
-    ----------
-    [Atkeson 1986].
+    Arguments and errors as of `inverse_dynamics`.
     """
-    nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    task = one(model, state, nu_dot, (), {'acceleration': nu_dot})
+    task = Task.about(model, state)
+    task.give('acceleration', acceleration, model.m)
     Y: Array = robot_of(model).regressors(task)[0]
     return Y
 
@@ -289,48 +224,20 @@ def inertial_parameters(model: TreeModel) -> Array:
     return parameters_of_inertias(model.tree.inertia).ravel()
 
 
-def of_inverse_dynamics(model: TreeModel, task: Task) -> InverseDynamicsDerivatives:
-    """Return those of a task, each with the sample in front."""
-    nothing = np.zeros(6 + model.n, dtype=np.bool_)
-    D = robot_of(model).derivatives(task, nothing, np.arange(2 * model.m))
-    return InverseDynamicsDerivatives(*_blocks(model, D))
-
-
-def of_forward_dynamics(model: TreeModel, task: Task) -> ForwardDynamicsDerivatives:
-    """Return those of a task, each with the sample in front."""
-    m, n = model.m, model.n
-    by_tau = 3 * m - n + np.arange(n)
-    columns = np.concatenate((np.arange(2 * m), by_tau))
-    D = robot_of(model).derivatives(task, all_free(model), columns)
-    return ForwardDynamicsDerivatives(*_blocks(model, D), D[:, :, 2 * m :])
-
-
-def _blocks(model: TreeModel, D: Array) -> tuple[Array, Array, Array, Array]:
-    """Return the columns of H, s, v and r; of a fixed base those of H and v are empty."""
-    m, six = model.m, model.m - model.n
-    return D[:, :, :six], D[:, :, six:m], D[:, :, m : m + six], D[:, :, m + six : 2 * m]
-
-
 def _given(model: TreeModel, variation: Variation, free: BoolArray) -> Array:
     """Return the derivative (6 + n,) of what is given."""
-    accelerations = with_base(model, _field(model, variation, 'acceleration', model.m))
-    efforts = np.zeros(6 + model.n)
+    accelerations, efforts = np.zeros((2, 6 + model.n))
+    accelerations[6 + model.n - model.m :] = _field(model, variation, 'acceleration', model.m)
     efforts[6:] = _field(model, variation, 'efforts', model.n)
     return np.where(free, efforts, accelerations)
 
 
 def _vary(
-    model: TreeModel,
-    state: State,
-    given: Array,
-    free: BoolArray,
-    variation: Variation,
-    wrenches: Sequence[Wrench],
-    inputs: dict[str, Array],
+    task: Task, free: BoolArray, variation: Variation, wrenches: Sequence[Wrench] | None
 ) -> Array:
     """Return the derivative (m,) of accelerations where free, else of forces."""
-    robot, data = robot_of(model), state_data(model, state)
-    varied = Varied(model, robot, data, wrenches)
+    model, robot = task.model, robot_of(task.model)
+    varied = Varied(model, robot, task.states[0], tuple(wrenches or ()))
     sizes = {'pose': 6, 'positions': model.n, 'twist': 6, 'rates': model.n, 'gravity': 3}
     moved = {name: _field(model, variation, name, size) for name, size in sizes.items()}
     varied.displace(moved['pose'], moved['positions'])
@@ -341,14 +248,14 @@ def _vary(
     varied.load(variation.wrenches)
     varied.shift(variation.placements)
     varied.turn(variation.subspaces)
-    d_given = _given(model, variation, free)
-    arrays = varied.floats, varied.wrenches, varied.x, given + 1j * STEP * d_given
+    given = task.given[0] + 1j * STEP * _given(model, variation, free)
+    arrays = varied.floats, varied.wrenches, varied.x, given
     if not all(np.isfinite(array).all() for array in arrays):
-        raise failure(model, NOT_FINITE, state, inputs)
+        raise task.failure(0, NOT_FINITE)
     with np.errstate(all='ignore'):
         found, status = robot.varied(arrays, free)
     if status or not np.isfinite(found).all():
-        raise failure(model, status or NOT_FINITE, state, inputs)
+        raise task.failure(0, status or NOT_FINITE)
     return np.asarray(found.imag / STEP)
 
 

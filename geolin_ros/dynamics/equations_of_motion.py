@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.dynamics.about_state import about_state
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

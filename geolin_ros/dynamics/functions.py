@@ -5,10 +5,10 @@
     M(s) nu_dot + h(H, s, v, r) = [base wrench; tau]
 
 with nu_dot = [base twist rate; joint accelerations], m = 6 + n rows, those of the base in base
-axes; m = n with a fixed base. h holds gravity, Coriolis
-and centrifugal forces, damping, friction and springs, less what external wrenches do. All in
-O(n) recursions in body frames [Kim 2012, section 2]; trees with mimic joints, whose M is that of
-the independent joints, by a dense factorization where forces are given.
+axes; m = n with a fixed base. h holds gravity, Coriolis and centrifugal forces, damping, friction
+and springs, less what external wrenches do. All in O(n) recursions in body frames [Kim 2012,
+section 2]; trees with mimic joints, whose M is that of the independent joints, by a dense
+factorization where forces are given. ``model`` and ``state``: the robot, and where it is.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.about_state import about_state
-from geolin_ros.dynamics.arguments import truth, vector, with_base
-from geolin_ros.dynamics.samples import Robot, one, robot_of
-from geolin_ros.errors import ShapeError
+from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.arguments import about_state
+from geolin_ros.dynamics.samples import Robot, robot_of
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.typing import Array, BoolArray, IntArray
+from geolin_ros.typing import Array
 
 
 @about_state
@@ -37,12 +36,10 @@ def inverse_dynamics(
 ) -> Array:
     """Return the forces that produce an acceleration (RNEA).
 
+    [Kim 2012, Table 2]; [Featherstone 2008], Table 5.1.
+
     Parameters
     ----------
-    model
-        The robot.
-    state
-        Where it is.
     acceleration : (m,)
         Base twist rate in base axes [m/s^2, rad/s^2], then joint accelerations; fixed base: the
         latter alone.
@@ -62,10 +59,6 @@ def inverse_dynamics(
     NotFiniteError
         If an input holds NaN or inf.
 
-    References
-    ----------
-    [Kim 2012, Table 2]; [Featherstone 2008], Table 5.1.
-
     Examples
     --------
     >>> from geolin_ros import TreeModel, inverse_dynamics, robots
@@ -74,11 +67,10 @@ def inverse_dynamics(
     >>> bool(np.isclose(weight, 9.81 * model.total_mass))
     True
     """
-    robot = robot_of(model)
-    if robot.engine is not None and not wrenches:
-        return robot.engine.inverse_dynamics(model, state, acceleration).copy()
-    nu_dot = with_base(model, vector('acceleration', acceleration, model.m, model.name))
-    found: Array = robot.inverse(one(model, state, nu_dot, wrenches, {'acceleration': nu_dot}))[0]
+    engine = robot_of(model).engine
+    if engine is not None and not wrenches:
+        return engine.inverse_dynamics(model, state, acceleration).copy()
+    found: Array = batch.inverse_dynamics(model, state, acceleration, wrenches)[0]
     return found
 
 
@@ -89,7 +81,7 @@ def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None
     [Kim 2012, Eq. (32)].
 
     Gravity, Coriolis and centrifugal forces, damping, friction and springs, less the external
-    wrenches. Arguments, units and errors as in `inverse_dynamics`.
+    wrenches. Arguments, units and errors as there.
     """
     return inverse_dynamics(model, state, np.zeros(model.m), wrenches)
 
@@ -98,36 +90,18 @@ def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None
 def forward_dynamics(
     model: TreeModel, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] | None = None
 ) -> Array:
-    """Return the acceleration that joint efforts produce (ABA).
+    """Return the acceleration (m,) that joint efforts (n,) produce (ABA).
 
-    Parameters
-    ----------
-    model, state, wrenches
-        As in `inverse_dynamics`.
-    tau : (n,)
-        Joint efforts [N m or N]; no force acts on the base but external wrenches.
-
-    Returns
-    -------
-    (m,)
-        Base twist rate in base axes, then joint accelerations; fixed base: the latter alone.
-
-    Raises
-    ------
-    ShapeError, NotFiniteError
-        As in `inverse_dynamics`.
-    SingularInertiaError
-        If a joint has no inertia to move at this state.
-
-    References
-    ----------
     [Kim 2012, Table 3]; [Featherstone 2008], Table 7.1.
+
+    No force acts on the base but external wrenches. Arguments, units and errors as of
+    `inverse_dynamics`; `SingularInertiaError` if a joint has no inertia to move at this state.
     """
-    robot = robot_of(model)
-    if robot.engine is not None and not wrenches:
-        return robot.engine.forward_dynamics(model, state, tau).copy()
-    nothing = np.zeros(model.n, dtype=np.bool_)
-    return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, wrenches=wrenches)[0]
+    engine = robot_of(model).engine
+    if engine is not None and not wrenches:
+        return engine.forward_dynamics(model, state, tau).copy()
+    found: Array = batch.forward_dynamics(model, state, tau, wrenches)[0]
+    return found
 
 
 @about_state
@@ -141,10 +115,10 @@ def hybrid_dynamics(
 ) -> tuple[Array, Array]:
     """Return all accelerations and forces, given one of the two for each joint coordinate.
 
+    [Kim 2012, Table 4]: with nothing prescribed forward dynamics, with everything inverse.
+
     Parameters
     ----------
-    model, state, wrenches
-        As in `inverse_dynamics`.
     acceleration : (n,) or (6 + n,)
         Of joints, read where prescribed. With the base twist rate in base axes in front the base
         is prescribed too; else it moves freely.
@@ -164,68 +138,41 @@ def hybrid_dynamics(
     Raises
     ------
     ShapeError, NotFiniteError
-        As in `inverse_dynamics`.
+        As `inverse_dynamics`.
     InputError
         If ``prescribed`` holds anything but truth values.
     SingularInertiaError
         If a joint that is not prescribed has no inertia to move at this state.
-
-    References
-    ----------
-    [Kim 2012, Table 4]: with nothing prescribed forward dynamics, with everything inverse.
     """
-    problem = HybridProblem(model, acceleration, tau, prescribed)
-    task = one(model, state, problem.nu_dot + problem.tau, wrenches, problem.inputs)
-    return problem.solved(robot_of(model).hybrid(task, problem.free)[0])
+    given = acceleration, tau, prescribed
+    (nu_dot,), (efforts,) = batch.hybrid_dynamics(model, state, *given, wrenches)
+    return nu_dot, efforts
 
 
 @about_state
 def mass_matrix(model: TreeModel, state: State) -> Array:
     """Return M (m, m) by composite rigid bodies (CRBA), rotors included [kg, kg m, kg m^2].
 
-    [Kim 2012, Eq. (32)].
-
-    Raises
-    ------
-    ShapeError, NotFiniteError
-        As in `inverse_dynamics`.
-
-    References
-    ----------
-    [Featherstone 2008], Table 6.2.
+    [Kim 2012, Eq. (32)]; [Featherstone 2008], Table 6.2. Errors as of `inverse_dynamics`.
     """
-    robot = robot_of(model)
-    if robot.engine is not None:
-        return robot.engine.mass_matrix(model, state).copy()
-    found: Array = robot.mass_matrices(one(model, state, np.zeros(6 + model.n), (), {}))[0]
+    engine = robot_of(model).engine
+    if engine is not None:
+        return engine.mass_matrix(model, state).copy()
+    found: Array = batch.mass_matrix(model, state)[0]
     return found
 
 
 @about_state
 def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
-    """Return M^-1 (m, m).
-
-    Raises
-    ------
-    ShapeError, NotFiniteError
-        As in `inverse_dynamics`.
-    SingularInertiaError
-        If a joint has no inertia to move at this state.
-    """
-    task = one(model, state, np.zeros(6 + model.n), (), {})
-    found: Array = robot_of(model).derivatives(task, all_free(model), by_given(model))[0]
+    """Return M^-1 (m, m); errors as of `forward_dynamics`."""
+    found: Array = batch.mass_matrix_inverse(model, state)[0]
     return found
 
 
 class Dynamics:
     """`inverse_dynamics`, `forward_dynamics` and `mass_matrix` in a workspace (one per thread).
 
-    Arguments, units and errors are those of the functions.
-
-    Parameters
-    ----------
-    model
-        The robot.
+    Arguments, units and errors are those of the functions; results are valid until the next call.
 
     Examples
     --------
@@ -242,7 +189,7 @@ class Dynamics:
     def inverse_dynamics(
         self, state: State, acceleration: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
-        """Return the forces (m,) that produce an acceleration (m,), valid until the next call."""
+        """Return the forces (m,) that produce an acceleration (m,)."""
         if self._engine is not None and not wrenches:
             return self._engine.inverse_dynamics(self.model, state, acceleration)
         return inverse_dynamics(self.model, state, acceleration, wrenches)
@@ -250,75 +197,13 @@ class Dynamics:
     def forward_dynamics(
         self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
     ) -> Array:
-        """Return the acceleration (m,) that efforts (n,) produce, valid until the next call."""
+        """Return the acceleration (m,) that efforts (n,) produce."""
         if self._engine is not None and not wrenches:
             return self._engine.forward_dynamics(self.model, state, tau)
         return forward_dynamics(self.model, state, tau, wrenches)
 
     def mass_matrix(self, state: State) -> Array:
-        """Return M (m, m), valid until the next call."""
+        """Return M (m, m)."""
         if self._engine is not None:
             return self._engine.mass_matrix(self.model, state)
         return mass_matrix(self.model, state)
-
-
-def all_free(model: TreeModel) -> BoolArray:
-    """Return which velocities (6 + n,) move in forward dynamics: all but those of a fixed base."""
-    free = np.ones(6 + model.n, dtype=np.bool_)
-    free[: 6 + model.n - model.m] = False
-    return free
-
-
-def by_given(model: TreeModel) -> IntArray:
-    """Return the columns (m,) of a derivative by what is given."""
-    return 2 * model.m + np.arange(model.m)
-
-
-class HybridProblem:
-    """Arguments of `hybrid_dynamics`, checked, as kernels want them: (6 + n,) with the base.
-
-    Attributes
-    ----------
-    free
-        Which velocities move under forces; those of a fixed base do not.
-    nu_dot, tau
-        Given entries, zero elsewhere.
-    """
-
-    def __init__(
-        self, model: TreeModel, acceleration: ArrayLike, tau: ArrayLike, prescribed: ArrayLike
-    ) -> None:
-        n, floating = model.n, model.base == 'floating'
-        mask = truth('prescribed', prescribed, model)
-        given = np.asarray(acceleration, dtype=np.float64)
-        moves_base = floating and given.shape == (6 + n,)
-        if given.shape != (n,) and not moves_base:
-            raise ShapeError(
-                f'acceleration has shape {given.shape}, expected ({n},), that of joints'
-                f'{f", or ({6 + n},) with the base in front," * floating} for robot '
-                f'{model.name!r}'
-            )
-        first = 0 if moves_base else 6
-        self._first_nu_dot, self._first_tau = 0 if floating else 6, first
-        self.free: BoolArray = np.empty(6 + n, dtype=np.bool_)
-        self.free[:6] = floating and not moves_base
-        self.free[6:] = ~mask
-        self.nu_dot, self.tau = np.zeros(6 + n), np.zeros(6 + n)
-        self.nu_dot[first:] = given
-        if moves_base and np.shape(tau) == (6 + n,):
-            tau = np.asarray(tau)[6:]
-        self.tau[6:] = vector('tau', tau, n, model.name)
-        self.nu_dot[self.free], self.tau[~self.free] = 0.0, 0.0
-        self.inputs = {'the prescribed accelerations': self.nu_dot.copy(), 'tau': self.tau.copy()}
-
-    def solved(self, found: Array) -> tuple[Array, Array]:
-        """Return all accelerations and forces, given what was found of them, (m,)."""
-        full = np.zeros_like(self.tau)
-        full[full.size - found.size :] = found
-        return self.own(
-            np.where(self.free, full, self.nu_dot), np.where(self.free, self.tau, full)
-        )
-
-    def own(self, nu_dot: Array, tau: Array) -> tuple[Array, Array]:
-        """Return accelerations and forces, or rows of both, without those not asked for."""
-        return nu_dot[self._first_nu_dot :], tau[self._first_tau :]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.dynamics.about_state import about_state
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.dynamics.equations_of_motion import spring_stretch
 from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics

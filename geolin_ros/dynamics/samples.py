@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import failure, packed_of, state_data, wrong_state
+from geolin_ros.dynamics.arguments import failure, packed_of, state_data, vector, wrong_state
 from geolin_ros.dynamics.engine import Engine
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import se3 as kernels
@@ -358,6 +358,36 @@ class Task:
         if self.threads < 1:
             raise ConfigurationError(f'threads is {self.threads}, expected at least 1')
 
+    @classmethod
+    def about(
+        cls,
+        model: TreeModel,
+        states: 'State | States',
+        wrenches: Sequence[Wrench] | None = None,
+        threads: int = 1,
+    ) -> 'Task':
+        """Return the task about one state or many, with nothing given."""
+        if isinstance(states, State):
+            data = state_data(model, states)[np.newaxis].copy()
+        else:
+            data = state_rows(model, states)
+        external = robot_of(model).wrenches(model, wrenches or ())
+        given = np.zeros((len(data), 6 + model.n))
+        return cls(model, data, given, external, threads, {}, isinstance(states, State))
+
+    def take(self, name: str, values: ArrayLike, size: int) -> Array:
+        """Return values (N, size), of one state (size,), checked; a NaN of them is named."""
+        if self.is_one:
+            found = vector(name, values, size, self.model.name)[np.newaxis]
+        else:
+            found = rows(name, values, size, self.model, self.count)
+        self.inputs[name] = found
+        return found
+
+    def give(self, name: str, values: ArrayLike, size: int) -> None:
+        """Give values for the last velocities."""
+        self.given[:, 6 + self.model.n - size :] = self.take(name, values, size)
+
     @property
     def count(self) -> int:
         """Return N."""
@@ -375,20 +405,6 @@ class Task:
         state.data[:] = self.states[k]
         cause = failure(self.model, status, state, {name: a[k] for name, a in self.inputs.items()})
         return cause if self.is_one else type(cause)(f'sample {k}: {cause}')
-
-
-def one(
-    model: TreeModel,
-    state: State,
-    given: Array,
-    wrenches: Sequence[Wrench] | None,
-    inputs: dict[str, Array],
-) -> Task:
-    """Return the task about one state, with what is given (6 + n,)."""
-    external = robot_of(model).wrenches(model, wrenches or ())
-    named = {name: values[np.newaxis] for name, values in inputs.items()}
-    states = state_data(model, state)[np.newaxis].copy()
-    return Task(model, states, given[np.newaxis].copy(), external, 1, named, is_one=True)
 
 
 def zeros_together(*shapes: tuple[int, ...]) -> list[Array]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.about_state import about_state
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State

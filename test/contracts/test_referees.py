@@ -55,11 +55,7 @@ ELSEWHERE = {
     'geolin_estimation.sparse.known': 'reads an unknown itself',
     'geolin_estimation.sparse.solvability': 'a report: known ranks in test/sparse',
     'geolin_ros.dynamics.constraints.rows_of': 'checks shapes',
-    'geolin_ros.dynamics.derivatives.of_forward_dynamics': 'the derivatives of one and of many',
-    'geolin_ros.dynamics.derivatives.of_inverse_dynamics': 'the derivatives of one and of many',
     'geolin_ros.dynamics.equations_of_motion.spring_stretch': 'in `equations_of_motion`',
-    'geolin_ros.dynamics.functions.all_free': 'book-keeping',
-    'geolin_ros.dynamics.functions.by_given': 'book-keeping',
     'geolin_ros.dynamics.variation.parameters_of_inertias': 'in `inertial_parameters`',
     'geolin_ros.linearization.contacts.activated': 'book-keeping',
     'geolin_ros.linearization.contacts.anchored': 'book-keeping over `Kinematics.pose`',
@@ -80,7 +76,7 @@ ELSEWHERE = {
         'bit for bit: test_dynamics__are_those_of_the_functions_which_leave_their_results_alone'
     ),
 }
-SHARED = r'placed|workspace|state_data|wrong_state|vector|truth|with_base|failure'
+SHARED = r'placed|workspace|state_data|wrong_state|vector|truth|failure'
 """What modules of the package share with one another: no dynamics."""
 
 
