@@ -51,17 +51,8 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
             names.append(found.element)
     joined = []
     for (severity, problem, fix), names in elements.items():
-        kinds = {name.split(' ', 1)[0] for name in names}
-        named = names
-        if len(names) > 1 and kinds in (
-            {'link'},
-            {'joint'},
-        ):  # link 'a', link 'b' -> links 'a', 'b'
-            kind = kinds.pop()
-            named = [f'{kind}s {names[0][len(kind) + 1 :]}']
-            named += [name[len(kind) + 1 :] for name in names[1:]]
         more = len(names) - MOST_NAMED
-        where = ', '.join(named[:MOST_NAMED]) + (f' and {more} more' if more > 0 else '')
+        where = ', '.join(names[:MOST_NAMED]) + (f' and {more} more' if more > 0 else '')
         joined.append(Finding(severity, where, problem, fix))
     return joined
 

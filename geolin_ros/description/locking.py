@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from geolin_ros.description.elements import SINGLE_AXIS_KINDS, Description, Joint, Mimic
+from geolin_ros.description.elements import SINGLE_AXIS_KINDS, Description, Joint
 from geolin_ros.errors import ModelError, unknown_name
 from geolin_ros.spatial import se3
 
@@ -29,18 +29,15 @@ def lock_joints(
         Position of each joint to lock, by name [rad or m].
     """
     by_name = {joint.name: joint for joint in description.joints}
-    where = f'{description.source}: joint'
     for name, position in positions.items():
         if name not in by_name:
             raise unknown_name('joint', name, by_name, f'robot {description.name!r}')
-        if by_name[name].kind not in SINGLE_AXIS_KINDS:
+        kind = by_name[name].kind
+        if kind not in SINGLE_AXIS_KINDS or not math.isfinite(position):
             raise ModelError(
-                f'{where} {name!r} is {by_name[name].kind}, expected one of '
-                f'{", ".join(SINGLE_AXIS_KINDS)} to be locked; take it off the locked joints'
-            )
-        if not math.isfinite(position):
-            raise ModelError(
-                f'{where} {name!r} is locked at {position}, expected a finite position [rad or m]'
+                f'{description.source}: joint {name!r} is {kind} and locked at {position}, '
+                f'expected one of {", ".join(SINGLE_AXIS_KINDS)} and a finite position [rad or '
+                'm]; correct the locked joints'
             )
     all_positions = _with_followers(description, dict(positions))
     joints = tuple(
@@ -52,24 +49,20 @@ def lock_joints(
 
 def _with_followers(description: Description, positions: dict[str, float]) -> dict[str, float]:
     """Add the joints that mimic a locked one, until no more are found."""
-    followers: list[tuple[Joint, Mimic]] = [
-        (joint, joint.mimic) for joint in description.joints if joint.mimic is not None
-    ]
-    grown = True
-    while grown:
-        grown = False
-        for joint, mimic in followers:
-            if mimic.joint not in positions:
+    before = -1
+    while before != len(positions):
+        before = len(positions)
+        for joint in description.joints:
+            mimic = joint.mimic
+            if mimic is None or mimic.joint not in positions:
                 continue
             position = mimic.multiplier * positions[mimic.joint] + mimic.offset
             given = positions.setdefault(joint.name, position)
-            grown = grown or given is position
             if abs(given - position) > 1e-9:
                 raise ModelError(
                     f'{description.source}: joint {joint.name!r} is locked at {given:g}, but it '
                     f'mimics {mimic.joint!r}, which puts it at {position:g}; lock only one'
                 )
-        followers = [(joint, mimic) for joint, mimic in followers if joint.name not in positions]
     return positions
 
 

@@ -20,10 +20,10 @@ makes overlays of recordings.
 
 import dataclasses
 import fnmatch
-import math
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -46,11 +46,10 @@ JOINT_KEYS = {
     '[N m or N]',
     'pitch': 'advance of a helical joint along its axis [m/rad], either sign',
 }
-_SIGNED_KEYS = ('rest', 'gear_ratio', 'effort_offset')
+_ANY_SIGN = ('rest', 'gear_ratio', 'effort_offset')
 _NOT_ZERO = ('gear_ratio', 'friction_speed', 'effort_scale', 'effort_limit')
-LINK_KEYS = ('mass', 'com', 'inertia')
-PAYLOAD_KEYS = ('frame', *LINK_KEYS)
-KEYS = ('joints', 'links', 'payloads')
+_LINK_KEYS = ('mass', 'com', 'inertia')
+_KEYS = ('joints', 'links', 'payloads')
 
 
 def apply_overlay(
@@ -61,14 +60,33 @@ def apply_overlay(
     Raises `ModelError` if a key is unknown, a value is no finite number in its range, or a file
     cannot be read; `UnknownNameError` if a joint pattern matches nothing, or a frame is unknown.
     """
-    where = 'overlay'
+    where = 'overlay' if isinstance(overlay, Mapping) else str(overlay)
     if not isinstance(overlay, Mapping):
-        where = str(overlay)
-        overlay = _checked(read_yaml, overlay, where)
-    _check_keys(where, overlay, KEYS)
-    description = _over_joints(description, overlay.get('joints') or {}, where)
-    description = _over_links(description, overlay.get('links') or {}, where)
+        try:
+            overlay = read_yaml(overlay) or {}
+        except InputError as error:
+            raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
+    _check_keys(where, overlay, _KEYS)
+    links, joints = overlay.get('links') or {}, overlay.get('joints') or {}
+    for key, rows in (('joints', joints), ('links', links)):
+        if not isinstance(rows, Mapping):
+            raise ModelError(f'{where}: {key} is {rows!r}, expected a mapping of names to values')
+    description = _over_joints(description, joints, where)
+    description = _weighed(description, links.items(), where, _LINK_KEYS)
     return attach_payloads(description, overlay.get('payloads') or (), where)
+
+
+def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:
+    """Return the mapping that a YAML text holds.
+
+    Raises `ModelError` if it is no YAML or no mapping; says ``where`` it is from.
+    """
+    try:
+        content: Mapping[str, Any] = parse_yaml(text) or {}
+    except InputError as error:
+        raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
+    _check_keys(where, content, _KEYS)
+    return content
 
 
 def attach_payloads(
@@ -84,44 +102,41 @@ def attach_payloads(
     """
     if not isinstance(payloads, Sequence) or isinstance(payloads, str):
         raise ModelError(f'{where}: payloads is {payloads!r}, expected a list of mappings')
-    links = {link.name: link for link in description.links}
+    keys = ('frame', *_LINK_KEYS)
     for payload in payloads:
-        _check_keys(where, payload, PAYLOAD_KEYS)
-        name = payload.get('frame')
-        if not isinstance(name, str) or name not in links:
-            raise unknown_name('link', str(name), links, f'robot {description.name!r}')
-        at = f'{where}: payload on {name!r}'
-        load = _link(at, name, payload)
-        links[name] = Link(name, links[name].inertia + load.inertia)
-    return dataclasses.replace(description, links=tuple(links.values()))
+        _check_keys(where, payload, keys)
+    loads = [(payload.get('frame'), payload) for payload in payloads]
+    return _weighed(description, loads, where, keys, adds=True)
 
 
-def _over_links(description: Description, rows: Any, where: str) -> Description:
-    if not isinstance(rows, Mapping):
-        raise ModelError(f'{where}: links is {rows!r}, expected a mapping of names to masses')
-    links = {link.name: link for link in description.links}
-    for name, values in rows.items():
-        if name not in links:
-            raise unknown_name('link', str(name), links, f'robot {description.name!r}')
-        _check_keys(f'{where}: link {name!r}', values, LINK_KEYS)
-        links[name] = _link(f'{where}: link {name!r}', name, values)
-    return dataclasses.replace(description, links=tuple(links.values()))
+def _weighed(
+    description: Description,
+    rows: Iterable[tuple[Any, Any]],
+    where: str,
+    keys: Sequence[str],
+    adds: bool = False,
+) -> Description:
+    """Return the description with other inertias of links, or with more."""
+    inertias = {link.name: link.inertia for link in description.links}
+    for name, values in ((str(name), values) for name, values in rows):
+        if name not in inertias:
+            raise unknown_name('link', name, inertias, f'robot {description.name!r}')
+        at = f'{where}: link {name!r}'
+        _check_keys(at, values, keys)
+        (mass,) = _numbers(at, 'mass', [values.get('mass')], 1)
+        com = _numbers(at, 'com', values.get('com', (0.0,) * 3), 3)
+        moments = _numbers(at, 'inertia', values.get('inertia', (0.0,) * 6), 6)
+        xx, yy, zz, xy, xz, yz = moments
+        rotational = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        if mass < 0.0 or float(np.linalg.eigvalsh(rotational)[0]) < 0.0:
+            raise ModelError(f'{at}: mass {mass:g} and inertia must not be negative')
+        inertia = Link.from_mass(name, mass, np.array(com), rotational).inertia
+        inertias[name] = inertias[name] + inertia if adds else inertia
+    links = tuple(Link(name, inertia) for name, inertia in inertias.items())
+    return dataclasses.replace(description, links=links)
 
 
-def _link(at: str, name: str, values: Mapping[str, Any]) -> Link:
-    """Return a link with the mass, centre of mass and inertia about it of a mapping."""
-    (mass,) = _numbers(at, 'mass', [values.get('mass')], 1)
-    com = _numbers(at, 'com', values.get('com', (0.0, 0.0, 0.0)), 3)
-    ixx, iyy, izz, ixy, ixz, iyz = _numbers(at, 'inertia', values.get('inertia', (0.0,) * 6), 6)
-    rotational = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-    if mass < 0.0 or float(np.linalg.eigvalsh(rotational)[0]) < 0.0:
-        raise ModelError(f'{at}: mass {mass:g} and inertia must not be negative')
-    return Link.from_mass(name, mass, np.array(com), rotational)
-
-
-def _over_joints(description: Description, rows: Any, where: str) -> Description:
-    if not isinstance(rows, Mapping):
-        raise ModelError(f'{where}: joints is {rows!r}, expected a mapping of names to values')
+def _over_joints(description: Description, rows: Mapping[Any, Any], where: str) -> Description:
     joints = {joint.name: joint for joint in description.joints}
     for pattern, values in rows.items():
         matched = fnmatch.filter(joints, str(pattern))
@@ -129,71 +144,39 @@ def _over_joints(description: Description, rows: Any, where: str) -> Description
             raise unknown_name('joint', str(pattern), joints, f'robot {description.name!r}')
         at = f'{where}: joint {pattern!r}'
         _check_keys(at, values, tuple(JOINT_KEYS))
-        screw = _screw(at, values, [joints[name] for name in matched])
-        checked: dict[str, Any] = {
-            key: _numbers(at, key, [value], 1)[0]
-            for key, value in values.items()
-            if key not in ('kind', 'pitch')
+        numbers = {
+            key: _numbers(at, key, [value], 1)[0] for key, value in values.items() if key != 'kind'
         }
-        for key, value in checked.items():
-            if (value < 0.0 and key not in _SIGNED_KEYS) or (value == 0.0 and key in _NOT_ZERO):
-                least = 'more than 0' if key in _NOT_ZERO else '0 or more'
+        changes: dict[str, Any] = dict(numbers)
+        if 'kind' in values or 'pitch' in values:
+            changes['kind'] = 'helical'
+            _check_screw(at, values, [joints[name] for name in matched])
+        for key, value in numbers.items():
+            least = 'more than 0' if key in _NOT_ZERO else '0 or more'
+            is_low = value < 0.0 and key not in (*_ANY_SIGN, 'pitch')
+            if is_low or (value == 0.0 and key in _NOT_ZERO):
                 raise ModelError(f'{at}: {key} is {value:g}, expected {least}: {JOINT_KEYS[key]}')
-        limit = {'effort': checked.pop('effort_limit')} if 'effort_limit' in checked else {}
+        limit = {'effort': changes.pop('effort_limit')} if 'effort_limit' in changes else {}
         for name in matched:
             limits = dataclasses.replace(joints[name].limits, **limit)
-            joints[name] = dataclasses.replace(joints[name], limits=limits, **checked, **screw)
+            joints[name] = dataclasses.replace(joints[name], limits=limits, **changes)
     return dataclasses.replace(description, joints=tuple(joints.values()))
 
 
-def _screw(at: str, values: Mapping[str, Any], joints: Sequence[Joint]) -> dict[str, Any]:
-    """Return kind and pitch of joints that are to be helical; nothing if the overlay has none."""
-    if 'kind' not in values and 'pitch' not in values:
-        return {}
-    if values.get('kind', 'helical') != 'helical':
+def _check_screw(at: str, values: Mapping[str, Any], joints: Sequence[Joint]) -> None:
+    """Refuse what does not make joints helical, or give helical ones another pitch."""
+    kinds = {joint.kind for joint in joints}
+    kind = values.get('kind', 'helical' if kinds == {'helical'} else None)
+    turn = kinds <= {'revolute', 'continuous', 'helical'}
+    if kind != 'helical' or not values.get('pitch') or not turn:
         raise ModelError(
-            f'{at}: kind is {values["kind"]!r}, expected {JOINT_KEYS["kind"]}; other kinds are '
-            "the URDF's"
+            f'{at}: has kind {kind!r} and pitch {values.get("pitch")!r}, and is '
+            f'{", ".join(sorted(kinds))}, expected kind: helical and a pitch other than 0 '
+            '[m/rad], for revolute or continuous joints'
         )
-    for joint in joints:
-        if joint.kind not in ('revolute', 'continuous', 'helical'):
-            raise ModelError(
-                f'{at}: joint {joint.name!r} is {joint.kind} and has no pitch, expected a '
-                'revolute or continuous joint to make helical'
-            )
-        if 'kind' not in values and joint.kind != 'helical':
-            raise ModelError(
-                f'{at}: pitch is given and joint {joint.name!r} is {joint.kind}, expected a '
-                'helical joint; add kind: helical'
-            )
-    if 'pitch' not in values and any(joint.kind != 'helical' for joint in joints):
-        raise ModelError(f'{at}: pitch is missing, expected {JOINT_KEYS["pitch"]}')
-    if 'pitch' not in values:
-        return {}
-    (pitch,) = _numbers(at, 'pitch', [values['pitch']], 1)
-    if pitch == 0.0:
-        raise ModelError(f'{at}: pitch is 0, expected an {JOINT_KEYS["pitch"]}; leave out kind')
-    return {'kind': 'helical', 'pitch': pitch}
 
 
-def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:
-    """Return the mapping that a YAML text holds.
-
-    Raises `ModelError` if it is no YAML or no mapping; says ``where`` it is from.
-    """
-    return _checked(parse_yaml, text, where)
-
-
-def _checked(read: Callable[[Any], Any], source: Any, where: str) -> Mapping[str, Any]:
-    try:
-        content = read(source) or {}
-    except InputError as error:
-        raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
-    _check_keys(where, content, KEYS)
-    return cast(Mapping[str, Any], content)
-
-
-def _check_keys(where: str, mapping: Any, allowed: tuple[str, ...]) -> None:
+def _check_keys(where: str, mapping: Any, allowed: Sequence[str]) -> None:
     if not isinstance(mapping, Mapping):
         raise ModelError(
             f'{where}: holds {mapping!r}, expected a mapping with {", ".join(allowed)}'
@@ -204,13 +187,12 @@ def _check_keys(where: str, mapping: Any, allowed: tuple[str, ...]) -> None:
 
 
 def _numbers(where: str, key: str, values: Any, count: int) -> list[float]:
-    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
-        raise ModelError(f'{where}: {key} is {values!r}, expected {count} numbers')
-    for value in values:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not math.isfinite(value)
-        ):
-            raise ModelError(f'{where}: {key} holds {value!r}, expected a finite number')
+    is_list = isinstance(values, Sequence) and not isinstance(values, str)
+    if not is_list or len(values) != count or not all(map(_is_number, values)):
+        raise ModelError(f'{where}: {key} is {values!r}, expected {count} finite numbers')
     return [float(value) for value in values]
+
+
+def _is_number(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max

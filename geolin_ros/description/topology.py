@@ -3,7 +3,6 @@
 """Links and joints must form one tree."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
 
 from geolin_ros.description.elements import Description, Joint
 from geolin_ros.description.findings import Finding, raise_errors
@@ -23,59 +22,42 @@ def tree_findings(description: Description) -> list[Finding]:
     links = [link.name for link in description.links]
     if not links:
         return [_error('', 'no links, expected at least one', 'add <link name="..."/>')]
-    found = [
-        *_repeated('link', links),
-        *_repeated('joint', (joint.name for joint in description.joints)),
-    ]
+    found = []
+    for kind, names in (('link', links), ('joint', [j.name for j in description.joints])):
+        for name, count in Counter(names).items():
+            if count > 1:
+                problem = f'{count} {kind}s are named {name!r}, expected unique names'
+                found.append(_error('', problem, 'rename them'))
     known = set(links)
     parent_joint: dict[str, Joint] = {}
     children: dict[str, list[str]] = defaultdict(list)
     for joint in description.joints:
-        where = f'joint {joint.name!r}'
         for role, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in known:
-                found.append(
-                    _error(
-                        where,
-                        f'{role} link {link!r} does not exist',
-                        f'{did_you_mean(link, links)}correct the name or add a link of that name',
-                    )
-                )
+                fix = f'{did_you_mean(link, links)}correct the name or add a link of that name'
+                problem = f'{role} link {link!r} does not exist'
+                found.append(_error(f'joint {joint.name!r}', problem, fix))
         other = parent_joint.setdefault(joint.child, joint)
         if other is not joint and other.name != joint.name:
-            found.append(
-                _error(
-                    f'link {joint.child!r}',
-                    f'is the child of joints {other.name!r} and {joint.name!r}, expected one '
-                    'parent',
-                    'a closed loop must be cut at one of them',
-                )
-            )
+            both = f'joints {other.name!r} and {joint.name!r}'
+            problem = f'is the child of {both}, expected one parent'
+            fix = 'a closed loop must be cut at one of them'
+            found.append(_error(f'link {joint.child!r}', problem, fix))
         children[joint.parent].append(joint.child)
     if found:
         return found  # roots and loops may follow from these
 
     roots = [name for name in links if name not in parent_joint]
     if len(roots) > 1:
-        found.append(
-            _error(
-                '',
-                f'{len(roots)} root links ({_listed(roots)}), expected one',
-                'connect the others by joints',
-            )
-        )
+        problem = f'{len(roots)} root links ({_listed(roots)}), expected one'
+        found.append(_error('', problem, 'connect the others by joints'))
     reached = list(roots)
     for link in reached:  # grows while it is walked
         reached.extend(children[link])
-    looped = known.difference(reached)
+    looped = sorted(known.difference(reached))
     if looped:
-        found.append(
-            _error(
-                '',
-                f'links {_listed(sorted(looped))} form a loop of joints, expected a tree',
-                'cut the loop at one joint',
-            )
-        )
+        problem = f'links {_listed(looped)} form a loop of joints, expected a tree'
+        found.append(_error('', problem, 'cut the loop at one joint'))
     return found
 
 
@@ -98,14 +80,6 @@ def stands_on_world(description: Description) -> Finding | None:
 
 def _error(element: str, problem: str, fix: str) -> Finding:
     return Finding('error', element, problem, fix)
-
-
-def _repeated(kind: str, names: Iterable[str]) -> Iterator[Finding]:
-    for name, count in Counter(names).items():
-        if count > 1:
-            yield _error(
-                '', f'{count} {kind}s are named {name!r}, expected unique names', 'rename them'
-            )
 
 
 def _listed(names: list[str]) -> str:

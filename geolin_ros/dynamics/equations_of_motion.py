@@ -47,10 +47,7 @@ def equations_of_motion(
 ) -> EquationsOfMotion:
     """Return the terms of the equations of motion at a state.
 
-    [Bos 2022, Eqs. (3)-(7); Traversaro 2019, Eq. (80)].
-
-    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if
-    the representation is unknown.
+    [Bos 2022, Eqs. (3)-(7); Traversaro 2019, Eq. (80)]. Errors as of `Kinematics`.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ E. Both D, ``expressed_in``, and C, ``base``, are any frame: 'body', 'inertial',
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -47,13 +48,6 @@ class Kinematics:
     the joint rates alone, m = n, and ``base`` then changes nothing. Mimic joints count with their
     master.
 
-    Parameters
-    ----------
-    model
-        The robot.
-    state
-        Where; its sizes must be the model's.
-
     Attributes
     ----------
     H : (nb, 4, 4)
@@ -63,14 +57,9 @@ class Kinematics:
     J, J_dot : (nb, 6, m)
         Their body Jacobians ^i J_{A,i/B} and time derivatives along the state's velocity.
 
-    Raises
-    ------
-    ShapeError
-        If the state has not the model's size.
-    NotFiniteError
-        If the state holds NaN or inf.
-    InputError
-        If H is no pose, or the base is fixed and the state gives it a twist.
+    Raises `ShapeError` if the state has not the model's size, `NotFiniteError` if it holds NaN or
+    inf, `InputError` if H is no pose, or the base is fixed and the state gives it a twist. An
+    unknown frame is an `UnknownNameError`.
 
     Examples
     --------
@@ -113,13 +102,7 @@ class Kinematics:
         return rows[:, first:].transpose(0, 2, 1), rows_dot[:, first:].transpose(0, 2, 1)
 
     def frame(self, frame: str | Frame) -> MovingFrame:
-        """Return pose and body twist of a frame.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such link; the message lists the nearest names. So do all that follow.
-        """
+        """Return pose and body twist of a frame."""
         at = self._fixed_frame(frame)
         X = se3.adjoint(se3.inverse(at.placement))
         return MovingFrame(self.H[at.body] @ at.placement, X @ self.v[at.body])
@@ -145,19 +128,19 @@ class Kinematics:
 
     def base_map(self, base: Expression = 'body') -> Array:
         """Return Y (m, m), (^B v; r) = Y (^C v; r) [Traversaro 2019, Eqs. (77)-(79)]."""
-        B, C = self._base_frames(base)
-        Y = np.eye(self.model.m)
-        if self.model.base == 'floating':
-            Y[:6, :6] = twist_map(C, B)
-        return Y
+        return self._on_base(np.eye(self.model.m), twist_map, base)
 
     def base_map_rate(self, base: Expression = 'body') -> Array:
         """Return dY/dt (m, m) [Traversaro 2019, Eqs. (77)-(79)]."""
+        return self._on_base(np.zeros((self.model.m, self.model.m)), twist_map_rate, base)
+
+    def _on_base(
+        self, Y: Array, of: Callable[[MovingFrame, MovingFrame], Array], base: Expression
+    ) -> Array:
         B, C = self._base_frames(base)
-        Y_dot = np.zeros((self.model.m, self.model.m))
         if self.model.base == 'floating':
-            Y_dot[:6, :6] = twist_map_rate(C, B)
-        return Y_dot
+            Y[:6, :6] = of(C, B)
+        return Y
 
     def jacobian(
         self, frame: str | Frame, expressed_in: Expression = 'body', base: Expression = 'body'
@@ -192,22 +175,9 @@ class Kinematics:
     ) -> Array:
         """Return d/dt ^D v_{A,E} = J nu_dot + Jdot nu (6,), Eq. (44); gravity is no part of it.
 
-        Parameters
-        ----------
-        frame
-            E.
-        nu_dot : (m,)
-            Rate of `velocity` in the same ``base``; of the body twist it is what forward dynamics
-            returns.
-        expressed_in
-            D; ``'mixed'`` gives the acceleration of E's origin in world axes.
-        base
-            C.
-
-        Raises
-        ------
-        ShapeError
-            If nu_dot has another size.
+        ``nu_dot`` (m,) is the rate of `velocity` in the same ``base``; of the body twist it is
+        what forward dynamics returns. ``expressed_in='mixed'`` gives the acceleration of E's
+        origin in world axes.
         """
         E = self.frame(frame)
         v_dot = self._body_acceleration(frame, nu_dot, base)
@@ -244,11 +214,6 @@ class Kinematics:
             ^L H_C, where the contact is on the link now.
         sliding : (6,), optional
             ^C v_{L,C}, how it moves there, in its own axes [m/s, rad/s]; zero by default.
-
-        Raises
-        ------
-        ShapeError
-            If placement or sliding has another shape.
         """
         at = self.frame(link)
         X = se3.adjoint(se3.inverse(placement))

@@ -53,15 +53,8 @@ class Centroidal(NamedTuple):
 def centroidal(model: TreeModel, state: State, base: Expression = 'body') -> Centroidal:
     """Return the centroidal quantities at a state.
 
-    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`; `ConfigurationError` if
-    the representation is unknown.
-
-    Parameters
-    ----------
-    model
-        The robot; its inertias must be those of rigid bodies.
-    base
-        Frame of the base twist in nu, which A and A_dot multiply; see `Kinematics`.
+    Inertias must be those of rigid bodies; errors as of `Kinematics`. ``base`` is the frame of the
+    base twist in nu, which A and A_dot multiply.
     """
     at, inertias, mass = Kinematics(model, state), model.tree.inertia, model.total_mass
     com = _first_moment(at) / mass
@@ -103,9 +96,7 @@ def centre_of_mass(model: TreeModel, state: State) -> Mass:
 def kinetic_energy(model: TreeModel, state: State) -> float:
     """Return the sum of v_i' M_i v_i / 2 over the bodies, and of a_c r_c^2 / 2 over rotors [J].
 
-    [Traversaro 2019, Eq. (83)].
-
-    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`.
+    [Traversaro 2019, Eq. (83)]. Errors as of `Kinematics`.
     """
     tree, v = model.tree, Kinematics(model, state).v
     rates = tree.multiplier * state.r[tree.master]
@@ -117,9 +108,7 @@ def kinetic_energy(model: TreeModel, state: State) -> float:
 def potential_energy(model: TreeModel, state: State) -> float:
     """Return -m g'o of the centre of mass o, zero at the world origin, and of joint springs [J].
 
-    [Traversaro 2019, Eq. (83)].
-
-    Raises `ShapeError`, `NotFiniteError` or `InputError` as `Kinematics`.
+    [Traversaro 2019, Eq. (83)]. Errors as of `Kinematics`.
     """
     weight = model.gravity @ _first_moment(Kinematics(model, state))
     return float(0.5 * model.tree.stiffness @ spring_stretch(model, state) ** 2 - weight)

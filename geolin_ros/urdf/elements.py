@@ -25,7 +25,7 @@ from geolin_ros.description import (
     Severity,
     tree_findings,
 )
-from geolin_ros.description.values import check_link
+from geolin_ros.description.values import link_findings
 from geolin_ros.errors import GeolinError, nearest
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
@@ -201,10 +201,7 @@ class Reader:
         R = pose[:3, :3]
         kilograms = self._number(mass, 'value', 1.0)
         link = Link.from_mass(name, kilograms, pose[:3, 3], R @ rotational @ R.T)
-        try:
-            check_link(link)
-        except Refused as refused:
-            self._found.append(refused.finding)
+        self._found += link_findings(link)
         return link
 
     def _rotational(self, inertial: Located) -> Array:
