@@ -87,34 +87,29 @@ def read_shapes(source: str | Path) -> dict[str, list[Shape]]:
     functions are left out. Errors as `read`.
     """
     m, _ = _compiled(source)
-    found: dict[str, list[Shape]] = {}
+    types, found = mujoco.mjtGeom, dict[str, list[Shape]]()
     for g in range(m.ngeom):
-        body = int(m.geom_bodyid[g])
-        kind, place = mujoco.mjtGeom(int(m.geom_type[g])), _geom_pose(m, g)
+        place = _pose(m.geom_pos[g], _rotation(m.geom_quat[g]))
         collides = bool(m.geom_contype[g] or m.geom_conaffinity[g])
-        radius, second, third = (float(edge) for edge in m.geom_size[g])
-        size = {
-            mujoco.mjtGeom.mjGEOM_SPHERE: ('sphere', (radius,)),
-            mujoco.mjtGeom.mjGEOM_BOX: ('box', (2.0 * radius, 2.0 * second, 2.0 * third)),
-            mujoco.mjtGeom.mjGEOM_CAPSULE: ('capsule', (radius, 2.0 * second)),
-            mujoco.mjtGeom.mjGEOM_CYLINDER: ('cylinder', (radius, 2.0 * second)),
-            mujoco.mjtGeom.mjGEOM_ELLIPSOID: ('mesh', (radius, second, third)),
-        }.get(kind)
-        if kind == mujoco.mjtGeom.mjGEOM_MESH:
+        a, b, c = (float(edge) for edge in m.geom_size[g])
+        primitives = {
+            types.mjGEOM_SPHERE: ('sphere', (a,)),
+            types.mjGEOM_BOX: ('box', (2.0 * a, 2.0 * b, 2.0 * c)),
+            types.mjGEOM_CAPSULE: ('capsule', (a, 2.0 * b)),
+            types.mjGEOM_CYLINDER: ('cylinder', (a, 2.0 * b)),
+            types.mjGEOM_ELLIPSOID: ('mesh', (a, b, c)),
+        }
+        kind = types(int(m.geom_type[g]))
+        if kind == types.mjGEOM_MESH:
             shape = _mesh(m, int(m.geom_dataid[g]), place, collides)
-        elif size is not None:
-            ball = _ball() if size[0] == 'mesh' else None
-            shape = Shape(size[0], size[1], place, collides, surface=ball)
+        elif kind in primitives:
+            ball = _ball() if kind == types.mjGEOM_ELLIPSOID else None
+            shape = Shape(*primitives[kind], place, collides, surface=ball)
         else:
             continue
+        body = int(m.geom_bodyid[g])
         found.setdefault(_name(m.body(body), 'body', body), []).append(shape)
-    return {
-        name: sorted(of, key=lambda shape: not shape.is_collision) for name, of in found.items()
-    }
-
-
-def _geom_pose(m: Any, geom: int) -> Array:
-    return _pose(m.geom_pos[geom], _rotation(m.geom_quat[geom]))
+    return {name: sorted(of, key=lambda one: not one.is_collision) for name, of in found.items()}
 
 
 def _mesh(m: Any, mesh: int, place: Array, collides: bool) -> Shape:
@@ -394,67 +389,67 @@ class _Reader:
     def _check(self) -> None:
         """Refuse what acts on the joints and cannot be read."""
         m, option = self._m, self._m.opt
-        gravity = option.gravity * (not self._disables('GRAVITY'))
-        joints = [(f'joint {name!r}', j) for j, name in enumerate(self._joint_names)]
-        dofs = [(f'joint {self._joint_names[j]!r}', i) for i, j in enumerate(m.dof_jntid)]
-        bodies = [(f'body {name!r}', b) for b, name in enumerate(self._body_names)]
-        tendons = [(f'tendon {m.tendon(i).name or i!r}', i) for i in range(m.ntendon)]
-        actuators = [(f'actuator {m.actuator(i).name or i!r}', i) for i in range(m.nu)]
-        of_ball = [(what, j) for what, j in joints if m.jnt_type[j] <= 1]
-        of_free = [(what, i) for what, i in dofs if m.jnt_type[m.dof_jntid[i]] == 0]
-        elsewhere = [
-            (what, i)
-            for what, i in actuators
-            if m.actuator_trntype[i] not in _TO_JOINTS or m.jnt_type[m.actuator_trnid[i, 0]] <= 1
-        ]
         springs, dampers, passive = self._springs, self._dampers, self._has_passive_forces
         losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
-        for field, named, acts, what in (
-            ('jnt_stiffness', of_ball, springs, 'a spring about several axes'),
-            ('jnt_stiffnesspoly', joints, springs, 'a spring that is not linear'),
-            ('dof_dampingpoly', dofs, dampers, 'damping that is not linear'),
-            ('jnt_plasticadr', joints, springs, 'a spring that yields'),
-            ('body_gravcomp', bodies, passive and np.any(gravity), 'gravity compensation'),
-            ('body_plugin', bodies, passive, 'a plugin'),
-            ('tendon_stiffness', tendons, springs, 'a spring'),
-            ('tendon_stiffnesspoly', tendons, springs, 'a spring'),
-            ('tendon_damping', tendons, dampers, 'damping'),
-            ('tendon_dampingpoly', tendons, dampers, 'damping'),
-            ('tendon_armature', tendons, True, 'armature'),
-            ('tendon_frictionloss', tendons, losses, 'dry friction'),
-            ('actuator_armature', elsewhere, True, 'armature on what is no single joint'),
-            ('actuator_damping', elsewhere, dampers, 'damping on what is no single joint'),
-            ('actuator_dampingpoly', actuators, dampers, 'damping that is not linear'),
+        falls = np.any(option.gravity) and not self._disables('GRAVITY')
+        actuators = [i for i in range(m.nu) if self._is_of_several(i)]
+        only: dict[str, Any] = {
+            'jnt_stiffness': np.flatnonzero(m.jnt_type <= 1),
+            'actuator_armature': actuators,
+            'actuator_damping': actuators,
+        }
+        for kind, field, acts, what in (
+            ('joint', 'jnt_stiffness', springs, 'a spring about several axes'),
+            ('joint', 'jnt_stiffnesspoly', springs, 'a spring that is not linear'),
+            ('dof', 'dof_dampingpoly', dampers, 'damping that is not linear'),
+            ('joint', 'jnt_plasticadr', springs, 'a spring that yields'),
+            ('body', 'body_gravcomp', passive and falls, 'gravity compensation'),
+            ('body', 'body_plugin', passive, 'a plugin'),
+            ('tendon', 'tendon_stiffness', springs, 'a spring'),
+            ('tendon', 'tendon_stiffnesspoly', springs, 'a spring'),
+            ('tendon', 'tendon_damping', dampers, 'damping'),
+            ('tendon', 'tendon_dampingpoly', dampers, 'damping'),
+            ('tendon', 'tendon_armature', True, 'armature'),
+            ('tendon', 'tendon_frictionloss', losses, 'dry friction'),
+            ('actuator', 'actuator_armature', True, 'armature on what is no single joint'),
+            ('actuator', 'actuator_damping', dampers, 'damping on what is no single joint'),
+            ('actuator', 'actuator_dampingpoly', dampers, 'damping that is not linear'),
         ):
-            values = getattr(m, field, None) if acts else None  # older releases have fewer
-            if field in ('jnt_plasticadr', 'body_plugin') and values is not None:
-                values = np.asarray(values) + 1  # -1 for none
-            for name, index in named:
-                if values is not None and np.any(values[index]):
+            values = np.asarray(getattr(m, field, ()) if acts else ())  # older ones have fewer
+            if field in ('jnt_plasticadr', 'body_plugin'):
+                values = values + 1  # -1 for none
+            for i, value in enumerate(values):
+                if np.any(value) and i in only.get(field, [i]):
+                    at = int(m.dof_jntid[i]) if kind == 'dof' else i
+                    kind = kind.replace('dof', 'joint')
+                    name = _name(getattr(m, kind)(at), kind, at)
                     fix = 'set it to zero, or give it as torque'
-                    raise self._refusal(f'{what} of {name}', 'none', fix)
-        for attribute, values, acts in (
+                    raise self._refusal(f'{what} of {kind} {name!r}', 'none', fix)
+        free = np.flatnonzero(m.jnt_type == 0)[:1]
+        for attribute, of_dofs, acts in (
             ('armature', m.dof_armature, True),
             ('damping', m.dof_damping, dampers),
             ('frictionloss', m.dof_frictionloss, losses),
         ):
-            for name, index in of_free[:1]:
-                if acts and values[index]:
-                    self._findings.append(
-                        Finding(
-                            'warning',
-                            name,
-                            f'has {attribute} {values[index]:g}, left out: the base moves freely',
-                            f'set {attribute}="0", or give the force as a wrench',
-                        )
-                    )
-        fluid = passive and (option.density or option.viscosity)
-        for present, what in (
-            (fluid, 'a fluid (density or viscosity of <option>)'),
-            (m.nflex, 'deformable bodies (<flex>)'),
-        ):
-            if present:
-                raise self._refusal(what, 'rigid bodies in a vacuum', 'remove it')
+            for j in free:
+                value = of_dofs[m.jnt_dofadr[j]]
+                if acts and value:
+                    problem = f'has {attribute} {value:g}, left out: the base moves freely'
+                    fix = f'set {attribute}="0", or give the force as a wrench'
+                    where = f'joint {self._joint_names[j]!r}'
+                    self._findings.append(Finding('warning', where, problem, fix))
+        if passive and (option.density or option.viscosity):
+            what = 'a fluid (density or viscosity of <option>)'
+            raise self._refusal(what, 'rigid bodies in a vacuum', 'remove it')
+        if m.nflex:
+            raise self._refusal('deformable bodies (<flex>)', 'rigid ones', 'remove them')
+
+    def _is_of_several(self, actuator: int) -> bool:
+        """Whether an actuator drives something else than a hinge or a slide."""
+        m = self._m
+        if m.actuator_trntype[actuator] not in _TO_JOINTS:
+            return True
+        return bool(m.jnt_type[m.actuator_trnid[actuator, 0]] <= 1)
 
     def _all(self, field: str, count: int) -> Array:
         """Return an array that older releases of MuJoCo do not have, zero there."""

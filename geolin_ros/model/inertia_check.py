@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that inertias are physical, and that every joint moves some."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -38,12 +38,12 @@ def negative_moments(description: Description) -> Iterator[Finding]:
             )
 
 
-def check_joint_inertias(source: str, tree: Tree, names: list[str]) -> None:
+def check_joint_inertias(source: str, tree: Tree, names: Sequence[str]) -> None:
     """Raise `SingularInertiaError` where the mass matrix would be singular, naming the links."""
     raise_errors(source, _without_inertia(tree, names), SingularInertiaError)
 
 
-def _without_inertia(tree: Tree, names: list[str]) -> Iterator[Finding]:
+def _without_inertia(tree: Tree, names: Sequence[str]) -> Iterator[Finding]:
     """Yield the bodies whose joint has no inertia to move.
 
     Articulated inertias at a generic posture [Featherstone 2008, section 7.3]: the share

@@ -7,14 +7,28 @@
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.description import Description, Finding, Joint, Link, check_tree, merged
-from geolin_ros.errors import ModelError, ModelWarning, UnsupportedJointError, unknown_name
+from geolin_ros.description import (
+    Description,
+    Finding,
+    Joint,
+    Link,
+    check_tree,
+    merged,
+    raise_errors,
+)
+from geolin_ros.errors import (
+    ModelError,
+    ModelWarning,
+    UnsupportedJointError,
+    did_you_mean,
+    unknown_name,
+)
 from geolin_ros.kernels.packing.types import BASE, Tree
 from geolin_ros.model.inertia_check import check_joint_inertias, negative_moments
 from geolin_ros.model.joint_kinds import (
@@ -25,7 +39,6 @@ from geolin_ros.model.joint_kinds import (
     rate_names,
     unit_axis,
 )
-from geolin_ros.model.mimics import DependentJoint, resolve_mimics
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
@@ -41,18 +54,13 @@ class Body:
     inertia: Array = field(default_factory=lambda: np.zeros((6, 6)))
 
 
-class Numbered(NamedTuple):
-    """A description in numbers."""
+class DependentJoint(NamedTuple):
+    """position = multiplier * position of the master + offset; the master follows no other."""
 
-    tree: Tree
-    coordinate_names: tuple[str, ...]
-    joint_names: tuple[str, ...]
-    position_names: tuple[str, ...]
-    dependent_joints: tuple[DependentJoint, ...]
-    body_names: tuple[str, ...]
-    frames: dict[str, tuple[int, Array]]
-    limits: tuple[Array, Array, Array, Array]
-    warnings: tuple[str, ...]
+    name: str
+    master: str
+    multiplier: float
+    offset: float
 
 
 def number_bodies(
@@ -61,8 +69,11 @@ def number_bodies(
     mimic: str,
     order: Sequence[str] | None,
     coulomb_friction: bool,
-) -> Numbered:
-    """Give numbers to bodies, depth first; options as in `TreeModel.from_description`."""
+) -> dict[str, Any]:
+    """Return the fields of a `TreeModel` about bodies and joints, numbered depth first.
+
+    ``frames`` and ``limits`` as tuples; options as in `TreeModel.from_description`.
+    """
     check_tree(description)
     description = _expand_planar_joints(description)
     links = {link.name: link for link in description.links}
@@ -74,38 +85,36 @@ def number_bodies(
     moving = [body.joint for body in bodies[1:] if body.joint is not None]
     for joint in moving:
         _check_kind(description, joint)
-    taken = [
-        f'{description.source}: {found.sentence}' for found in (*description.findings, *heavy)
-    ]
-    implausible = [
-        f'{description.source}: {found.sentence}'
-        for found in merged(negative_moments(description))
-    ]
-    for sentence in implausible:
+    implausible = merged(negative_moments(description))
+    for finding in implausible:
+        sentence = f'{description.source}: {finding.sentence}'
         warnings.warn(sentence, ModelWarning, stacklevel=4)
-    following = resolve_mimics(description, moving) if mimic == 'exact' else {}
+    following = _resolve_mimics(description, moving) if mimic == 'exact' else {}
     by_name = {joint.name: joint for joint in moving}
-    for row in following.values():
-        _check_master(description, row, by_name[row.master])
     names = [joint.name for joint in moving if joint.name not in following]
     independent = [by_name[name] for name in _joint_order(description, names, order)]
     # without mimic joints the tree's coordinates are the independent ones, in their order
     ordered = moving if following else independent
-    tree = _tree_arrays(
-        description.source, bodies, ordered, base, independent, following, coulomb_friction
-    )
-    check_joint_inertias(description.source, tree, [body.name for body in bodies])
-    return Numbered(
-        tree,
-        _all_names(ordered, rate_names),
-        _all_names(independent, rate_names),
-        _all_names(independent, position_names),
-        tuple(following.values()),
-        tuple(body.name for body in bodies),
-        frames,
-        _limits(independent),
-        (*taken, *implausible),
-    )
+    couplings = [
+        following.get(joint.name) or DependentJoint(joint.name, joint.name, 1.0, 0.0)
+        for joint in ordered
+    ]
+    subspaces = [motion_subspace(description.source, joint) for joint in ordered]
+    tree = _tree_arrays(bodies, ordered, base, independent, couplings, subspaces, coulomb_friction)
+    body_names = tuple(body.name for body in bodies)
+    check_joint_inertias(description.source, tree, body_names)
+    noted = (*description.findings, *heavy, *implausible)
+    return {
+        'tree': tree,
+        'coordinate_names': tuple(name for joint in ordered for name in rate_names(joint)),
+        'joint_names': tuple(name for joint in independent for name in rate_names(joint)),
+        'position_names': tuple(name for joint in independent for name in position_names(joint)),
+        'dependent_joints': tuple(following.values()),
+        'body_names': body_names,
+        'frames': frames,
+        'limits': _limits(independent),
+        'warnings': tuple(f'{description.source}: {finding.sentence}' for finding in noted),
+    }
 
 
 def _expand_planar_joints(description: Description) -> Description:
@@ -191,49 +200,76 @@ def moved_inertia(inertia: Array, placement: Array) -> Array:
 
 def _check_kind(description: Description, joint: Joint) -> None:
     """Refuse an unknown kind, and what joints of several axes cannot have."""
-    where = f'{description.source}: joint {joint.name!r}'
-    if joint.kind not in KINDS:
-        raise UnsupportedJointError(
-            f'{where} is {joint.kind!r}, expected one of {", ".join(KINDS)}, planar or fixed; '
-            'change its type'
+    kind, wrong = KINDS.get(joint.kind), ''
+    if kind is None:
+        wrong = f', expected one of {", ".join(KINDS)}, planar or fixed; change its type'
+    elif joint.mimic is not None and len(kind.rates) > 1:
+        wrong = (
+            f' and mimics {joint.mimic.joint!r}, expected a joint with one axis; remove <mimic>'
         )
-    kind = KINDS[joint.kind]
-    if joint.mimic is not None and len(kind.rates) > 1:
-        raise UnsupportedJointError(
-            f'{where} is {joint.kind} and mimics {joint.mimic.joint!r}, expected a joint with one '
-            'axis; remove <mimic>'
+    elif joint.stiffness != 0.0 and kind.is_group:
+        wrong = (
+            f' and has stiffness {joint.stiffness:g}, expected 0: a spring needs positions that '
+            'are angles or lengths; apply it as an effort'
         )
-    if joint.stiffness != 0.0 and kind.is_group:
-        raise UnsupportedJointError(
-            f'{where} is {joint.kind} and has stiffness {joint.stiffness:g}, expected 0: a spring '
-            'needs positions that are angles or lengths; apply it as an effort'
-        )
+    if wrong:
+        where = f'{description.source}: joint {joint.name!r}'
+        raise UnsupportedJointError(f'{where} is {joint.kind!r}{wrong}')
 
 
-def _check_master(description: Description, row: DependentJoint, master: Joint) -> None:
-    """Refuse to follow a joint that has no single position."""
-    if len(KINDS[master.kind].rates) > 1:
-        raise UnsupportedJointError(
-            f'{description.source}: joint {row.name!r} mimics {master.name!r}, which is '
-            f'{master.kind}, expected a joint with one axis; remove <mimic>'
-        )
+def _resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, DependentJoint]:
+    """Return the dependent joints by name, each with an independent master.
 
-
-def _all_names(joints: list[Joint], names: Callable[[Joint], tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(name for joint in joints for name in names(joint))
+    Raises `ModelError` if a mimic joint follows an unknown or fixed joint, or, over others,
+    itself; `UnsupportedJointError` if it follows one that has no single position.
+    """
+    by_name = {joint.name: joint for joint in moving}
+    found: list[Finding] = []
+    resolved = {}
+    for joint in moving:
+        multiplier, offset, link, seen = 1.0, 0.0, joint, [joint.name]
+        while (mimic := link.mimic) is not None:
+            problem = ''
+            if mimic.joint not in by_name:
+                problem = 'which does not exist or does not move, expected a moving joint'
+                fix = (
+                    f'{did_you_mean(mimic.joint, by_name)}correct the name, or set '
+                    "mimic='independent' to read it as a joint of its own"
+                )
+            elif mimic.joint in seen:
+                chain = ' -> '.join([*seen, mimic.joint])
+                problem = f'which follows it in turn ({chain}), expected an independent joint'
+                fix = 'remove one <mimic>'
+            if problem:
+                problem = f'mimics joint {mimic.joint!r}, {problem}'
+                found.append(Finding('error', f'joint {link.name!r}', problem, fix))
+                break
+            offset += multiplier * mimic.offset
+            multiplier *= mimic.multiplier
+            link = by_name[mimic.joint]
+            seen.append(link.name)
+        if len(seen) > 1 and len(KINDS[link.kind].rates) > 1:
+            raise UnsupportedJointError(
+                f'{description.source}: joint {joint.name!r} mimics {link.name!r}, which is '
+                f'{link.kind}, expected a joint with one axis; remove <mimic>'
+            )
+        if joint.mimic is not None:
+            resolved[joint.name] = DependentJoint(joint.name, link.name, multiplier, offset)
+    raise_errors(description.source, dict.fromkeys(found), ModelError)
+    return resolved
 
 
 def _tree_arrays(
-    source: str,
     bodies: list[Body],
     ordered: list[Joint],
     base: str,
     independent: list[Joint],
-    following: Mapping[str, DependentJoint],
+    couplings: list[DependentJoint],
+    subspaces: list[Array],
     coulomb_friction: bool,
 ) -> Tree:
     """Pack everything into read-only arrays; coordinates are those of the ``ordered`` joints."""
-    nb, kinds = len(bodies), [KINDS[joint.kind] for joint in ordered]
+    kinds = [KINDS[joint.kind] for joint in ordered]
     q_size = np.array([len(kind.positions) for kind in kinds], dtype=np.int64)
     v_size = np.array([len(kind.rates) for kind in kinds], dtype=np.int64)
     number = {joint.name: k for k, joint in enumerate(ordered)}
@@ -241,18 +277,13 @@ def _tree_arrays(
         [number[body.joint.name] for body in bodies if body.joint is not None], dtype=np.int64
     )
     placements = np.array([body.placement for body in bodies])
-    couplings = [
-        following.get(joint.name) or DependentJoint(joint.name, joint.name, 1.0, 0.0)
-        for joint in ordered
-    ]
     masters = [row.master for row in couplings]
-    subspaces = [motion_subspace(source, joint) for joint in ordered]
 
     def by_body(base_value: int, values: IntArray) -> IntArray:
         return np.concatenate(([base_value], values[of_body])).astype(np.int64)
 
-    def column(values: Iterable[float]) -> Array:  # one entry a rate
-        return np.repeat(np.fromiter(values, dtype=np.float64, count=len(ordered)), v_size)
+    def column(values: Iterable[float], sizes: IntArray = v_size) -> Array:  # one entry a rate
+        return np.repeat(np.fromiter(values, dtype=np.float64, count=len(ordered)), sizes)
 
     tree = Tree(
         parent=np.array([body.parent for body in bodies], dtype=np.int64),
@@ -264,7 +295,7 @@ def _tree_arrays(
         subspace=np.concatenate([np.empty((0, 6)), *subspaces]),
         rotation=np.ascontiguousarray(placements[:, :3, :3]),
         translation=np.ascontiguousarray(placements[:, :3, 3]),
-        inertia=np.array([body.inertia for body in bodies]).reshape(nb, 6, 6),
+        inertia=np.array([body.inertia for body in bodies]),
         armature=column(joint.gear_ratio**2 * joint.rotor_inertia for joint in ordered),
         damping=column(joint.damping for joint in ordered),
         friction=column(joint.friction if coulomb_friction else 0.0 for joint in ordered),
@@ -274,8 +305,8 @@ def _tree_arrays(
         master=_entries_of(masters, v_size, independent, rate_names),
         multiplier=column(row.multiplier for row in couplings),
         position_master=_entries_of(masters, q_size, independent, position_names),
-        position_multiplier=np.repeat([row.multiplier for row in couplings], q_size).astype(float),
-        offset=np.repeat([row.offset for row in couplings], q_size).astype(float),
+        position_multiplier=column((row.multiplier for row in couplings), q_size),
+        offset=column((row.offset for row in couplings), q_size),
     )
     for array in tree:
         array.setflags(write=False)
@@ -321,16 +352,10 @@ def _joint_order(
     for name in order:
         if name not in names:
             raise unknown_name('independent joint', name, names, f'robot {description.name!r}')
-    if len(set(order)) != len(order):
-        twice = next(name for name in order if list(order).count(name) > 1)
-        raise ModelError(
-            f'{description.source}: joint {twice!r} is named twice in the order of joints, '
-            'expected each once'
-        )
     for name in names:
-        if name not in order:
+        if list(order).count(name) != 1:
             raise ModelError(
-                f'{description.source}: joint {name!r} is not in the order of joints, and cannot '
-                'be locked; name it too'
+                f'{description.source}: joint {name!r} is named {list(order).count(name)} times '
+                'in the order of joints, expected each once that moves and is not locked'
             )
     return list(order)

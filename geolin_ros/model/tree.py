@@ -40,8 +40,7 @@ from geolin_ros.errors import (
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
-from geolin_ros.model.mimics import DependentJoint
-from geolin_ros.model.numbering import Numbered, number_bodies
+from geolin_ros.model.numbering import DependentJoint, number_bodies
 from geolin_ros.model.positions import GroupJoint, Positions
 from geolin_ros.model.state import State
 from geolin_ros.renamed import with_old_names
@@ -245,7 +244,10 @@ class TreeModel:
                 noted = [f'{description.source}: {found.sentence}']
                 python_warnings.warn(noted[0], ModelWarning, stacklevel=2)
         numbered, locked = _numbered(description, base, **others)
-        names = numbered.joint_names
+        numbered['warnings'] = (*noted, *numbered['warnings'])
+        numbered['limits'] = JointLimits(*numbered['limits'])
+        frames = {name: Frame(*place) for name, place in numbered.pop('frames').items()}
+        names = numbered['joint_names']
         _check_actuated(description, actuated_joints or (), names)
         measured = {
             joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
@@ -255,23 +257,14 @@ class TreeModel:
         return cls(
             name=description.name,
             base=base,
-            joint_names=names,
-            position_names=numbered.position_names,
-            body_names=numbered.body_names,
-            frames={name: Frame(*place) for name, place in numbered.frames.items()},
-            limits=JointLimits(*numbered.limits),
             gravity=_gravity(gravity),
-            warnings=(*noted, *numbered.warnings),
-            tree=numbered.tree,
-            coordinate_names=numbered.coordinate_names,
-            dependent_joints=numbered.dependent_joints,
+            frames=frames,
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
             actuated_joints=names if actuated_joints is None else tuple(actuated_joints),
             effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),
             effort_offset=tuple(offset for _, offset in efforts) if calibrated else (),
-            loops=_loops(
-                description.loops if loops is None else loops, description.name, numbered.frames
-            ),
+            loops=_loops(description.loops if loops is None else loops, description.name, frames),
+            **numbered,
         )
 
     @classmethod
@@ -596,7 +589,7 @@ def _numbered(
     joints: Sequence[str] | None = None,
     locked_joints: Mapping[str, float] | None = None,
     coulomb_friction: bool = False,
-) -> tuple[Numbered, dict[str, float]]:
+) -> tuple[dict[str, Any], dict[str, float]]:
     """Return the tree with names, and where the joints are that are no part of it."""
     check_choice('base', base, get_args(Base))
     check_choice('mimic', mimic, get_args(MimicReading))
