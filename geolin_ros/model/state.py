@@ -113,10 +113,7 @@ class State:
         v : (6 + n,) or (n,)
             [body twist, linear; angular | joint rates]; fixed base: the latter alone.
 
-        Raises
-        ------
-        ShapeError, NotFiniteError
-            If the sizes do not fit each other, or a number is NaN or inf.
+        Raises `ShapeError` if the sizes do not fit each other, `NotFiniteError` for NaN or inf.
         """
         place, rates = _array('q', q, None), _array('v', v, None)
         if place.size == rates.size:
@@ -129,13 +126,7 @@ class State:
         return cls(place[:7], place[7:], rates[:6], rates[6:])
 
     def to_pinocchio(self, base: str = 'floating') -> tuple[Array, Array]:
-        """Return Pinocchio's q and v, the inverse of `from_pinocchio`.
-
-        Parameters
-        ----------
-        base
-            ``'fixed'`` leaves the base out of both.
-        """
+        """Return Pinocchio's q and v, the inverse of `from_pinocchio`; without a fixed base."""
         if base == 'fixed':
             return self.s.copy(), self.r.copy()
         turn = poses.quaternion_from_rotation(self.H[:3, :3])
@@ -171,12 +162,8 @@ class State:
             where it is (fixed base). The part of a spherical, planar or inner floating joint is
             a displacement in the axes of the moved link.
 
-        Raises
-        ------
-        ShapeError
-            If z has another size, or the state has n_s != n and no ``positions``.
-        NotFiniteError
-            If a number is NaN or inf.
+        Raises `ShapeError` if z has another size, or the state has n_s != n and no ``positions``;
+        `NotFiniteError` for NaN or inf.
         """
         step = _array('z', z, None)
         n = self.r.size
@@ -212,12 +199,7 @@ class State:
         [Bos 2022, Eqs. (14)-(17)].
 
         The rotation takes the short way, at most pi; [s; r] of a fixed base are the entries
-        [6 : 6 + n] and [12 + n :].
-
-        Raises
-        ------
-        ShapeError
-            If the states have different sizes.
+        [6 : 6 + n] and [12 + n :]. Raises `ShapeError` if the states have different sizes.
         """
         if self.data.size != other.data.size or self.s.size != other.s.size:
             raise ShapeError(
@@ -252,10 +234,9 @@ def _pose(H: ArrayLike) -> Array:
 
 def _array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
     array = np.array(value, dtype=np.float64)
-    if shape is None and array.ndim != 1:
-        raise ShapeError(f'{name} has shape {array.shape}, expected one dimension')
-    if shape is not None and array.shape != shape:
-        raise ShapeError(f'{name} has shape {array.shape}, expected {shape}')
+    if array.ndim != 1 if shape is None else array.shape != shape:
+        expected = 'one dimension' if shape is None else shape
+        raise ShapeError(f'{name} has shape {array.shape}, expected {expected}')
     if not np.all(np.isfinite(array)):
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise NotFiniteError(f'{name}{list(index)} is {array[index]}, expected a finite number')

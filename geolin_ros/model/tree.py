@@ -273,12 +273,7 @@ class TreeModel:
     ) -> TreeModel:
         """Read a URDF text, path or urdfpy-shaped object; options as in `from_description`.
 
-        Raises
-        ------
-        UrdfError
-            If the text is malformed, unsafe or out of bounds.
-        ModelError
-            If the links and joints are no tree, or a joint has no inertia to move.
+        Errors as there; `UrdfError` if the text is malformed, unsafe or out of bounds.
 
         Examples
         --------
@@ -296,14 +291,9 @@ class TreeModel:
 
         Where several trees of bodies move, ``root`` is the first body of the robot's.
         Options as in `from_description`; by default gravity is the file's, and the base floats if
-        its body has a free joint.
-
-        Raises
-        ------
-        ConfigurationError
-            If MuJoCo is not installed, or a floating base is asked for that has no free joint.
-        ModelError
-            If MuJoCo cannot read the source, or it holds what cannot be meant here.
+        its body has a free joint. Raises `ConfigurationError` if MuJoCo is not installed, or a
+        floating base is asked for that has no free joint; `ModelError` if MuJoCo cannot read the
+        source, or it holds what cannot be meant here.
         """
         found = mjcf.read(source, root)
         if options.get('base') == 'floating' and found.base == 'fixed':
@@ -321,12 +311,8 @@ class TreeModel:
     ) -> TreeModel:
         """Read a file of a robot: MJCF if it holds ``<mujoco>``, else URDF or xacro.
 
-        ``root`` as in `from_mjcf`.
-
-        Raises
-        ------
-        ConfigurationError
-            If a root is given of what is no MJCF; others as of `from_mjcf` and `from_urdf`.
+        ``root`` and errors as of `from_mjcf` and `from_urdf`; `ConfigurationError` too if a root
+        is given of what is no MJCF.
         """
         if mjcf.is_mjcf(path):
             return cls.from_mjcf(path, root, **options)
@@ -396,10 +382,7 @@ class TreeModel:
     def frame(self, name: str) -> Frame:
         """Return where a link of the description sits.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is no such link; the message lists the nearest names.
+        Raises `UnknownNameError` if there is no such link; it lists the nearest names.
         """
         try:
             return self.frames[name]
@@ -409,10 +392,7 @@ class TreeModel:
     def joint_index(self, name: str) -> int:
         """Return the position of a joint coordinate in s, r and tau.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is no such joint; the message lists the nearest names.
+        Raises `UnknownNameError` if there is no such joint; it lists the nearest names.
         """
         try:
             return self.joint_names.index(name)
@@ -422,10 +402,7 @@ class TreeModel:
     def with_gravity(self, gravity: Sequence[float]) -> TreeModel:
         """Return the same robot under another gravity (3,) in world axes [m/s^2].
 
-        Raises
-        ------
-        ShapeError, NotFiniteError
-            If it is not three finite numbers.
+        Raises `ShapeError` or `NotFiniteError` if it is not three finite numbers.
         """
         return dataclasses.replace(self, gravity=_gravity(gravity))
 
@@ -476,21 +453,11 @@ class TreeModel:
         *,
         positions: Mapping[str, float] | None = None,
     ) -> State:
-        """Return a `State` of this robot.
+        """Return a `State` of this robot; what is left out of it is that of `neutral_state`.
 
-        Parameters
-        ----------
-        H, s, v, r
-            As of `State`; what is left out is that of `neutral_state`.
-        positions
-            Of joints by name [rad or m], instead of those in s.
-
-        Raises
-        ------
-        ShapeError, NotFiniteError
-            As `State`, and if s or r has not the size of the robot.
-        UnknownNameError
-            If a name is none of `position_names`.
+        ``positions`` of joints by name [rad or m] take the place of those in s. Errors as of
+        `State`; `ShapeError` too if s or r has not the size of the robot, `UnknownNameError` if a
+        name is none of `position_names`.
 
         Examples
         --------
@@ -501,22 +468,16 @@ class TreeModel:
         """
         H, v = np.eye(4) if H is None else H, np.zeros(6) if v is None else v
         s, r = self.positions.neutral() if s is None else s, np.zeros(self.n) if r is None else r
-        state = self._state(H, s, v, r)
+        state = State(H, s, v, r, self.positions if self.positions.groups else None)
+        if (state.s.size, state.r.size) != (self.n_s, self.n):
+            raise ShapeError(
+                f's has {state.s.size} and r {state.r.size} entries, expected {self.n_s} and '
+                f'{self.n} for robot {self.name!r}'
+            )
         for name, position in (positions or {}).items():
             if name not in self.position_names:
                 raise unknown_name('joint', name, self.position_names, f'robot {self.name!r}')
             state.s[self.position_names.index(name)] = position
-        return state
-
-    def _state(self, H: ArrayLike, s: ArrayLike, v: ArrayLike, r: ArrayLike) -> State:
-        if self.positions.groups:
-            return State(H, s, v, r, self.positions)
-        state = State(H, s, v, r)
-        if (state.s.size, state.r.size) != (self.n, self.n):
-            raise ShapeError(
-                f's has {state.s.size} and r {state.r.size} entries, expected {self.n} of each '
-                f'for robot {self.name!r}'
-            )
         return state
 
     def neutral_state(self) -> State:

@@ -19,6 +19,7 @@ from geolin_ros.kernels.packing.types import (
     Wrenches,
 )
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.typing import Array
 
 WrenchKind = Literal['body', 'world', 'world_oriented']
 _CODES = {'body': BODY_WRENCH, 'world': WORLD_WRENCH, 'world_oriented': WORLD_ORIENTED_WRENCH}
@@ -53,39 +54,20 @@ class Wrench:
 def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
     """Return wrenches as arrays for kernels, on bodies instead of links.
 
-    Raises
-    ------
-    UnknownNameError
-        If a link is not part of the model.
-    ConfigurationError
-        If a kind is none of the three.
-    ShapeError
-        If a force, moment or point is not three numbers.
-    NotFiniteError
-        If one of them holds NaN or inf.
+    Raises `UnknownNameError` if a link is not part of the model, `ConfigurationError` if a kind is
+    none of the three, `ShapeError` or `NotFiniteError` if a force, moment or point is not three
+    finite numbers.
     """
     count = len(wrenches)
-    packed = Wrenches(
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros((count, 6)),
-        np.zeros((count, 3)),
-    )
+    body, kind = np.zeros((2, count), np.int64)
+    packed = Wrenches(body, kind, np.zeros((count, 6)), np.zeros((count, 3)))
     for w, wrench in enumerate(wrenches):
         frame = model.frame(wrench.link)
         check_choice(f'kind of the wrench on link {wrench.link!r}', wrench.kind, tuple(_CODES))
-        force = np.asarray(wrench.force, dtype=np.float64)
-        moment = np.asarray(wrench.moment, dtype=np.float64)
-        point = np.asarray(wrench.point, dtype=np.float64)
-        for name, value in (('force', force), ('moment', moment), ('point', point)):
-            if value.shape != (3,):
-                raise ShapeError(
-                    f'{name} on link {wrench.link!r} has shape {value.shape}, expected (3,)'
-                )
-            if not np.all(np.isfinite(value)):
-                raise NotFiniteError(
-                    f'{name} on link {wrench.link!r} is {value.tolist()}, expected finite numbers'
-                )
+        force, moment, point = (
+            _three(f'{name} on link {wrench.link!r}', getattr(wrench, name))
+            for name in ('force', 'moment', 'point')
+        )
         R, o = frame.placement[:3, :3], frame.placement[:3, 3]
         if wrench.kind == 'body':  # from link axes to the body that carries the link
             force = R @ force
@@ -94,3 +76,12 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
         packed.value[w, :3], packed.value[w, 3:] = force, moment
         packed.point[w] = o + R @ point
     return packed
+
+
+def _three(what: str, values: ArrayLike) -> Array:
+    value = np.asarray(values, dtype=np.float64)
+    if value.shape != (3,):
+        raise ShapeError(f'{what} has shape {value.shape}, expected (3,)')
+    if not np.all(np.isfinite(value)):
+        raise NotFiniteError(f'{what} is {value.tolist()}, expected finite numbers')
+    return value
