@@ -39,7 +39,7 @@ def inverse_dynamics(
     """Return the forces (N, m) that produce accelerations (N, m)."""
     task = Task.about(model, states, wrenches, threads)
     task.give('acceleration', accelerations, model.m)
-    return robot_of(model).inverse(task)
+    return robot_of(model).hybrid(task, np.zeros(6 + model.n, np.bool_))
 
 
 def forward_dynamics(

@@ -69,22 +69,25 @@ class Robot:
         self.engine = Engine(model.n, model.m, packed) if packed.is_plain else None
         """For one state without wrenches, where the coordinates are those of the bodies."""
 
-    def inverse(self, task: 'Task') -> Array:
-        """Return the forces (N, m) of given accelerations."""
-        return self.hybrid(task, np.zeros(6 + self._n, np.bool_))
-
     def hybrid(self, task: 'Task', free: BoolArray) -> Array:
         """Return accelerations where ``free`` (6 + n,), else forces: (N, m)."""
+        result = np.empty((task.count, self.rows.size))
         if not self._is_tied:
             robot = self._prescribed(~free[6:], not free[0])
-            result = np.empty((task.count, self.m))
             self._run(evaluate_samples, robot, task, result.reshape(-1))
             return result
-        bias = self._tied(task, np.where(free, 0.0, task.given))
+        still = dataclasses.replace(task, given=np.where(free, 0.0, task.given))
+        self._run(evaluate_samples, self._prescribed(), still, result.reshape(-1))
+        found = self._own(result[:, :, np.newaxis])[:, :, 0]
         if not free.any():
-            return bias
-        f = free[self._first :]
-        return self._freed(task, bias, self.mass_matrices(task), task.given[:, self._first :], f)
+            return found
+        M, given, f = self.mass_matrices(task), task.given[:, self._first :], free[self._first :]
+        for k in range(task.count):
+            self._check(task, k, M[k], f)
+            found[k] = freed(found[k], M[k], given[k], f)
+            if not np.isfinite(found[k]).all():
+                raise task.failure(k, NOT_FINITE)
+        return found
 
     def mass_matrices(self, task: 'Task') -> Array:
         """Return mass matrices (N, m, m)."""
@@ -105,13 +108,10 @@ class Robot:
             robot, result = self._prescribed(~free[6:], not free[0]), np.empty(D.shape[:2])
             self.differentiate(task, (chosen, chosen[:0]), result, out, robot=robot)
             return D
+        given = np.where(free, 0.0, task.given)
         if free.any():
-            given = np.where(free, 0.0, task.given)
             given[:, self._first :] += self.hybrid(task, free) * free[self._first :]
-        else:
-            given = task.given
-        moved = dataclasses.replace(task, given=given)
-        D = self._freed_derivatives(moved, free)
+        D = self._freed_derivatives(dataclasses.replace(task, given=given), free)
         return D if columns is None else D[:, :, columns]
 
     def differentiate(
@@ -163,8 +163,8 @@ class Robot:
         if self._is_tied and f.any():
             M: Any = np.zeros((self._size, self._size), np.complex128)
             mass_matrix(robot.ints, floats, ws, M.reshape(-1))
-            M = self._T.T @ M[np.ix_(self._all, self._all)] @ self._T
-            M = M[self._first :, self._first :]
+            T = self._T[:, self._first :]
+            M = T.T @ M[np.ix_(self._all, self._all)] @ T
             found = freed(found, M, given[self._first :], f)
         return found, int(status[0])
 
@@ -194,25 +194,9 @@ class Robot:
                 x[k, begin + 9 : begin + 12] = group.rotation @ o + group.translation
         return x
 
-    def _tied(self, task: 'Task', given: Array) -> Array:
-        """Return the forces (N, m) of given accelerations, with mimic joints."""
-        tree, tau = dataclasses.replace(task, given=given), np.empty((task.count, self._size))
-        self._run(evaluate_samples, self._prescribed(), tree, tau.reshape(-1))
-        return self._own(tau[:, :, np.newaxis])[:, :, 0]
-
     def _own(self, tree: Array) -> Array:
         """Return rows (N, m, ...) of the caller's coordinates from those of the tree."""
         return np.asarray(self._T[:, self._first :].T @ tree)
-
-    def _freed(self, task: 'Task', bias: Array, M: Array, given: Array, f: BoolArray) -> Array:
-        for k in range(task.count):
-            self._check(task, k, M[k], f)
-        found = np.array([freed(*of, f) for of in zip(bias, M, given, strict=True)])
-        found = found.reshape(bias.shape)
-        bad = np.flatnonzero(~np.isfinite(found).all(axis=1))
-        if bad.size:
-            raise task.failure(int(bad[0]), NOT_FINITE)
-        return found
 
     def _check(self, task: 'Task', k: int, M: Array, f: BoolArray) -> None:
         masked = np.where(f[:, np.newaxis] & f, M, np.eye(len(M)))
@@ -230,13 +214,14 @@ class Robot:
         T = self._T[:, self._first :]
         blocks = self._own(D).reshape(task.count, m, 3, size) @ T
         D = blocks.reshape(task.count, m, 3 * m)
-        f, u = (np.flatnonzero(chosen) for chosen in (free[self._first :], ~free[self._first :]))
+        is_free = free[self._first :]
+        f, u = np.flatnonzero(is_free), np.flatnonzero(~is_free)
         if not f.size:
             return D
         M, right = D[:, :, 2 * m :].copy(), -D[:, f]
         right[:, :, 2 * m + f] = np.eye(f.size)
         for k in range(task.count):
-            self._check(task, k, M[k], free[self._first :])
+            self._check(task, k, M[k], is_free)
         D[:, f] = np.linalg.solve(M[:, f][:, :, f], right)
         D[:, u[:, np.newaxis], 2 * m + f] = 0.0
         D[:, u] += M[:, u][:, :, f] @ D[:, f]

@@ -168,40 +168,36 @@ class _Reader:
         self._springs = not self._disables('SPRING')
         self._dampers = not self._disables('DAMPER')
         self._has_passive_forces = self._springs or self._dampers  # MuJoCo computes none then
+        self._mimics, self._locked = dict[int, Mimic](), dict[str, float]()
+        self._links, self._joints = list[Link](), list[Joint]()
         self._findings: list[Finding] = []
         self._check()
 
     def read(self) -> Reading:
-        m = self._m
-        root = self._root()
-        mimics, locked = self._couplings()
-        links, joints = [], []
+        m, root = self._m, self._root()
+        self._couple()
         inside = {root}
         for body in range(root, m.nbody):
-            parent = int(m.body_parentid[body])
-            if body != root and parent not in inside:
+            is_new = body != root
+            if is_new and int(m.body_parentid[body]) not in inside:
                 continue
             if body and self._tree not in (None, int(m.body_rootid[body])):
                 continue
             inside.add(body)
-            links.append(self._link(body))
-            if body != root:
-                between, chain = self._joints(body, self._body_names[parent], mimics)
-                links += between
-                joints += chain
-        gravity = np.array(m.opt.gravity) * (not self._disables('GRAVITY'))
+            if is_new:
+                self._join(body)
+            turn = _rotation(m.body_iquat[body])
+            inertia = turn @ np.diag(m.body_inertia[body]) @ turn.T
+            mass, com = float(m.body_mass[body]), np.array(m.body_ipos[body])
+            self._links.append(Link.from_mass(self._body_names[body], mass, com, inertia))
+        loops = tuple(self._loops(inside))
         name = m.names.partition(b'\0')[0].decode() or 'robot'
-        loops = []
-        for loop, ends in self._loops(inside):
-            loops.append(loop)
-            links += [Link(joint.child) for joint in ends]
-            joints += ends
-        description = Description(
-            name, tuple(links), tuple(joints), self._source, tuple(self._findings), tuple(loops)
-        )
-        here = {joint.name for joint in joints}
-        locked = {joint: at for joint, at in locked.items() if joint in here}
+        parts = tuple(self._links), tuple(self._joints)
+        description = Description(name, *parts, self._source, tuple(self._findings), loops)
+        here = {joint.name for joint in self._joints}
+        locked = {joint: at for joint, at in self._locked.items() if joint in here}
         description, _ = lock_joints(description, locked)
+        gravity = np.array(m.opt.gravity) * (not self._disables('GRAVITY'))
         return Reading(description, 'floating' if root else 'fixed', tuple(gravity.tolist()))
 
     def _disables(self, *flags: str) -> bool:
@@ -213,113 +209,91 @@ class _Reader:
         """Return the body with the free joint, or the world, 0."""
         m = self._m
         moving = sorted({int(m.body_rootid[body]) for body in m.jnt_bodyid})
+        roots = [self._body_names[body] for body in moving]
+        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if m.jnt_type[j] == 0]
         if not moving:
             raise self._refusal('no joint', 'a robot', 'read a file that holds one')
-        free = [int(m.jnt_bodyid[j]) for j in range(m.njnt) if m.jnt_type[j] == 0]
         if self._chosen:
-            roots = [self._body_names[body] for body in moving]
             if self._chosen not in roots:
                 raise unknown_name('root', self._chosen, roots, self._source)
             self._tree = moving[roots.index(self._chosen)]
             return self._tree if self._tree in free else 0
-        if not free:
-            return 0
-        if len(moving) > 1:
-            names = ', '.join(repr(self._body_names[body]) for body in moving)
+        if free and len(moving) > 1:
             raise self._refusal(
-                f'{len(moving)} trees of bodies that move apart from each other ({names})',
+                f'{len(moving)} trees of bodies that move apart from each other '
+                f'({", ".join(map(repr, roots))})',
                 'one robot',
                 f'choose one by root={self._body_names[free[0]]!r}, or remove the others',
             )
-        return free[0]
+        return free[0] if free else 0
 
-    def _link(self, body: int) -> Link:
-        m = self._m
-        turn = _rotation(m.body_iquat[body])
-        inertia = turn @ np.diag(m.body_inertia[body]) @ turn.T
-        mass = float(m.body_mass[body])
-        return Link.from_mass(self._body_names[body], mass, np.array(m.body_ipos[body]), inertia)
-
-    def _joints(
-        self, body: int, parent: str, mimics: dict[int, Mimic]
-    ) -> tuple[list[Link], list[Joint]]:
-        """Return what joins a body to its parent: its joints in turn, massless links between."""
+    def _join(self, body: int) -> None:
+        """Add what joins a body to its parent: its joints in turn, massless links between."""
         m, name = self._m, self._body_names[body]
+        parent = self._body_names[m.body_parentid[body]]
         placement = _pose(m.body_pos[body], _rotation(m.body_quat[body]))
-        links, joints = [], []
         first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
         for j in range(first, first + count):
             placement = placement @ _pose(m.jnt_pos[j], np.eye(3))
             last = j == first + count - 1 and not np.any(m.jnt_pos[j])
             child = name if last else f'{name}@{self._joint_names[j]}'
-            joints.append(self._joint(j, parent, child, placement, mimics.get(j)))
-            placement = _pose(-m.jnt_pos[j], np.eye(3))
-            parent = child
+            self._joints.append(self._joint(j, parent, child, placement))
             if not last:
-                links.append(Link(child))
+                self._links.append(Link(child))
+            placement, parent = _pose(-m.jnt_pos[j], np.eye(3)), child
         if parent != name:
-            joints.append(Joint(f'{name}@fixed', 'fixed', parent, name, placement))
-        return links, joints
+            self._joints.append(Joint(f'{name}@fixed', 'fixed', parent, name, placement))
 
-    def _joint(
-        self, j: int, parent: str, child: str, placement: Array, mimic: Mimic | None
-    ) -> Joint:
+    def _joint(self, j: int, parent: str, child: str, placement: Array) -> Joint:
         m, kind = self._m, _KINDS[int(self._m.jnt_type[j])]
         dof, q = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
         axis, rest, lower, upper = np.array(m.jnt_axis[j]), 0.0, -np.inf, np.inf
         if kind != 'spherical':
             rest = float(m.qpos_spring[q])
             back = -float(m.qpos0[q]) * axis  # MuJoCo's zero position is where XML draws it
-            twist = np.zeros(6)
-            twist[slice(0, 3) if kind == 'prismatic' else slice(3, 6)] = back
-            placement = placement @ se3.exp(twist)
+            along, about = (back, 0.0 * axis) if kind == 'prismatic' else (0.0 * axis, back)
+            placement = placement @ se3.exp(np.concatenate((along, about)))
             if m.jnt_limited[j] and not self._disables('LIMIT', 'CONSTRAINT'):
                 lower, upper = m.jnt_range[j]
         armature, damping, effort = self._of_actuators(j)
+        losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
         return Joint(
-            self._joint_names[j],
-            kind,
-            parent,
-            child,
-            placement,
-            axis,
+            *(self._joint_names[j], kind, parent, child, placement, axis),
             limits=Limits(float(lower), float(upper), effort=effort),
             damping=(float(m.dof_damping[dof]) + damping) * self._dampers,
-            friction=float(m.dof_frictionloss[dof])
-            * (not self._disables('FRICTIONLOSS', 'CONSTRAINT')),
+            friction=float(m.dof_frictionloss[dof]) * losses,
             rotor_inertia=float(m.dof_armature[dof]) + armature,
             stiffness=float(m.jnt_stiffness[j]) * self._springs,
             rest=rest,
-            mimic=mimic,
+            mimic=self._mimics.get(j),
         )
 
     def _of_actuators(self, joint: int) -> tuple[float, float, float]:
         """Return armature, damping, and the largest effort, of the actuators of a joint."""
-        m, armature, damping, efforts = self._m, 0.0, 0.0, []
+        m, none = self._m, np.zeros(self._m.nu)
+        armatures = getattr(m, 'actuator_armature', none)  # older releases have none
+        dampings = getattr(m, 'actuator_damping', none)
+        armature, damping, efforts = 0.0, 0.0, []
         for i in range(m.nu):
-            if m.actuator_trntype[i] in _TO_JOINTS and m.actuator_trnid[i, 0] == joint:
-                gear = float(m.actuator_gear[i, 0])
-                armature += gear**2 * float(self._all('actuator_armature', m.nu)[i])
-                damping += gear**2 * float(self._all('actuator_damping', m.nu)[i])
-                limits = [m.actuator_forcerange[i]] if m.actuator_forcelimited[i] else []
-                is_clamped = m.actuator_ctrllimited[i] and not self._disables('CLAMPCTRL')
-                if is_clamped and self._is_motor(i):
-                    limits.append(m.actuator_gainprm[i, 0] * m.actuator_ctrlrange[i])
-                if limits:
-                    efforts.append(abs(gear) * float(np.abs(limits).max(axis=1).min()))
+            if m.actuator_trntype[i] not in _TO_JOINTS or m.actuator_trnid[i, 0] != joint:
+                continue
+            gear = float(m.actuator_gear[i, 0])
+            armature += gear**2 * float(armatures[i])
+            damping += gear**2 * float(dampings[i])
+            limits = [m.actuator_forcerange[i]] if m.actuator_forcelimited[i] else []
+            is_motor = (  # whose force is the control times a constant
+                m.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED
+                and m.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_NONE
+                and m.actuator_dyntype[i] == mujoco.mjtDyn.mjDYN_NONE
+            )
+            if is_motor and m.actuator_ctrllimited[i] and not self._disables('CLAMPCTRL'):
+                limits.append(m.actuator_gainprm[i, 0] * m.actuator_ctrlrange[i])
+            if limits:
+                efforts.append(abs(gear) * float(np.abs(limits).max(axis=1).min()))
         effort = sum(efforts) if efforts else np.inf
         if m.jnt_actfrclimited[joint]:
             effort = min(effort, float(np.abs(m.jnt_actfrcrange[joint]).max()))
         return armature, damping, effort
-
-    def _is_motor(self, actuator: int) -> bool:
-        """Whether the force is the control times a constant."""
-        m = self._m
-        return bool(
-            m.actuator_gaintype[actuator] == mujoco.mjtGain.mjGAIN_FIXED
-            and m.actuator_biastype[actuator] == mujoco.mjtBias.mjBIAS_NONE
-            and m.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_NONE
-        )
 
     def _equalities(self, *kinds: Any) -> Iterator[tuple[int, str]]:
         """Return number and name of each equality in force of these kinds."""
@@ -330,32 +304,27 @@ class _Reader:
             if m.eq_active0[e] and int(m.eq_type[e]) in map(int, kinds):
                 yield e, _name(m.eq(e), 'equality', e)
 
-    def _couplings(self) -> tuple[dict[int, Mimic], dict[str, float]]:
-        """Return the joints that follow another by number, and those that stand still by name."""
-        m, mimics, still = self._m, dict[int, Mimic](), dict[str, float]()
-        kinds = mujoco.mjtEq
-        others = set(kinds.__members__.values()) - {
-            *(kinds.mjEQ_CONNECT, kinds.mjEQ_WELD, kinds.mjEQ_JOINT)
-        }
-        for _, name in self._equalities(*others):
+    def _couple(self) -> None:
+        """Find the joints that follow another, and those that stand still."""
+        m, kinds = self._m, mujoco.mjtEq
+        read_here = kinds.mjEQ_CONNECT, kinds.mjEQ_WELD, kinds.mjEQ_JOINT
+        for _, name in self._equalities(*set(kinds.__members__.values()).difference(read_here)):
             raise self._refusal(f'equality {name!r}, of no bodies or joints', 'none', _INACTIVE)
         for e, name in self._equalities(kinds.mjEQ_JOINT):
             follower, master = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-            curve = m.eq_data[e, :5]
-            if master >= 0 and (np.any(curve[2:]) or not curve[1]):
+            first, ratio, *curve = m.eq_data[e, :5].tolist()
+            if master >= 0 and (any(curve) or not ratio):
                 found = f'equality {name!r} of two joints that is no line'
                 raise self._refusal(found, 'polycoef="a b 0 0 0"', _INACTIVE)
             start = [float(m.qpos0[m.jnt_qposadr[j]]) for j in (follower, master)]
             if master < 0:
-                still[self._joint_names[follower]] = start[0] + float(curve[0])
-                continue
-            ratio = float(curve[1])
-            offset = start[0] + float(curve[0]) - ratio * start[1]
-            mimics[follower] = Mimic(self._joint_names[master], ratio, offset)
-        return mimics, still
+                self._locked[self._joint_names[follower]] = start[0] + first
+            else:
+                offset = start[0] + first - ratio * start[1]
+                self._mimics[follower] = Mimic(self._joint_names[master], ratio, offset)
 
-    def _loops(self, inside: set[int]) -> Iterator[tuple[Loop, list[Joint]]]:
-        """Return what <connect> and <weld> close, and the joints that carry both frames."""
+    def _loops(self, inside: set[int]) -> Iterator[Loop]:
+        """Yield what <connect> and <weld> close; add the joints that carry both frames."""
         m, data = self._m, self._m.eq_data
         for e, name in self._equalities(mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD):
             is_weld = m.eq_type[e] == mujoco.mjtEq.mjEQ_WELD
@@ -363,13 +332,10 @@ class _Reader:
             if m.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
                 poses = [_pose(m.site_pos[s], _rotation(m.site_quat[s])) for s in bodies]
                 bodies = [int(m.site_bodyid[s]) for s in bodies]
-            elif is_weld:  # MuJoCo keeps the second frame first
-                poses = [
-                    _pose(data[e, 3:6], _rotation(data[e, 6:10])),
-                    _pose(data[e, :3], np.eye(3)),
-                ]
-            else:
-                poses = [_pose(data[e, k : k + 3], np.eye(3)) for k in (0, 3)]
+            else:  # of a weld MuJoCo keeps the second frame first
+                turn = _rotation(data[e, 6:10]) if is_weld else np.eye(3)
+                poses = [_pose(data[e, :3], np.eye(3)), _pose(data[e, 3:6], turn)]
+                poses = poses[::-1] if is_weld else poses
             if not inside.intersection(bodies):
                 continue
             for body in bodies:
@@ -377,14 +343,14 @@ class _Reader:
                     found = f'equality {name!r} with body {self._body_names[body]!r}'
                     fix = f'{_INACTIVE}, or give what holds it to the world as a contact'
                     raise self._refusal(found, 'a loop within the robot', fix)
-            first, second = (f'{self._body_names[body]}@{name}' for body in bodies)
             if bodies[0] == bodies[1]:
                 raise self._refusal(f'equality {name!r} of a body with itself', 'two', _INACTIVE)
-            ends = [
-                Joint(f'{frame}@fixed', 'fixed', self._body_names[body], frame, pose)
-                for frame, body, pose in zip((first, second), bodies, poses, strict=True)
-            ]
-            yield Loop(first, second, 'surface' if is_weld else 'point'), ends
+            frames = [f'{self._body_names[body]}@{name}' for body in bodies]
+            for frame, body, pose in zip(frames, bodies, poses, strict=True):
+                holder = self._body_names[body]
+                self._links.append(Link(frame))
+                self._joints.append(Joint(f'{frame}@fixed', 'fixed', holder, frame, pose))
+            yield Loop(frames[0], frames[1], 'surface' if is_weld else 'point')
 
     def _check(self) -> None:
         """Refuse what acts on the joints and cannot be read."""
@@ -450,10 +416,6 @@ class _Reader:
         if m.actuator_trntype[actuator] not in _TO_JOINTS:
             return True
         return bool(m.jnt_type[m.actuator_trnid[actuator, 0]] <= 1)
-
-    def _all(self, field: str, count: int) -> Array:
-        """Return an array that older releases of MuJoCo do not have, zero there."""
-        return np.asarray(getattr(self._m, field, np.zeros(count)))
 
     def _refusal(self, found: str, expected: str, fix: str) -> ModelError:
         return ModelError(f'{self._source}: holds {found}, expected {expected}; {fix}')
