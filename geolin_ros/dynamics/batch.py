@@ -163,6 +163,8 @@ class HybridProblem:
         Which velocities move under forces; those of a fixed base do not.
     nu_dot, tau : (N, 6 + n)
         Given entries, zero elsewhere.
+    moving, asked
+        Which accelerations and forces there are results of.
     """
 
     def __init__(
@@ -172,7 +174,7 @@ class HybridProblem:
         floating, mask = model.base == 'floating', truth('prescribed', prescribed, model)
         moves_base = floating and np.shape(acceleration)[-1:] == (6 + n,)
         first = 0 if moves_base else 6
-        self._first_nu_dot, self._first_tau = 6 + n - model.m, first
+        self.moving, self.asked = slice(6 + n - model.m, None), slice(first, None)
         self.free: BoolArray = np.concatenate((np.full(6, floating and not moves_base), ~mask))
         if moves_base and np.shape(tau)[-1:] == (6 + n,):
             tau = np.asarray(tau)[..., 6:]
@@ -187,11 +189,6 @@ class HybridProblem:
     def solved(self, found: Array) -> tuple[Array, Array]:
         """Return all accelerations and forces, given what was found of them, (N, m)."""
         full = np.zeros_like(self.tau)
-        full[:, self._first_nu_dot :] = found
-        return self.own(
-            np.where(self.free, full, self.nu_dot), np.where(self.free, self.tau, full)
-        )
-
-    def own(self, nu_dot: Array, tau: Array) -> tuple[Array, Array]:
-        """Return accelerations and forces, or rows of both, without those not asked for."""
-        return nu_dot[:, self._first_nu_dot :], tau[:, self._first_tau :]
+        full[:, self.moving] = found
+        nu_dot = np.where(self.free, full, self.nu_dot)
+        return nu_dot[:, self.moving], np.where(self.free, self.tau, full)[:, self.asked]

@@ -47,6 +47,9 @@ TOLERANCE = 1e-8
 class Constraints:
     """Rows A nu = 0, whose derivative is A nu_dot + c = 0 [Kim 2012, Eqs. (54), (55), (59)].
 
+    Raises `ShapeError` if the sizes do not fit, `NotFiniteError` for NaN or inf,
+    `ConfigurationError` if ``least`` is none of the two.
+
     Attributes
     ----------
     A : (rows, m)
@@ -58,9 +61,6 @@ class Constraints:
     least
         What is least where forces are not unique: the norm of lambda, or that of the efforts
         (of actuated joints, or at prescribed velocities, a prescribed base included).
-
-    Raises `ShapeError` if the sizes do not fit, `NotFiniteError` for NaN or inf,
-    `ConfigurationError` if ``least`` is none of the two.
     """
 
     A: Array
@@ -247,8 +247,8 @@ def hybrid_dynamics(
     forces[~free], multipliers, internal = reach.relieve(
         A[:, ~free], forces[~free], multipliers, constraints.least
     )
-    nu_dot, forces = (of[0] for of in problem.own(nu_dot[np.newaxis], forces[np.newaxis]))
-    return ConstrainedMotion(nu_dot, forces, multipliers, reach.rank, internal)
+    results = nu_dot[problem.moving], forces[problem.asked]
+    return ConstrainedMotion(*results, multipliers, reach.rank, internal)
 
 
 class _Range:

@@ -142,11 +142,10 @@ def hybrid_dynamics_variation(
     task = Task.about(model, state, wrenches)
     problem = HybridProblem(task, acceleration, tau, prescribed)
     full, free = np.zeros(6 + model.n), problem.free
-    full[6 + model.n - model.m :] = _vary(task, free, variation, wrenches)
+    full[problem.moving] = _vary(task, free, variation, wrenches)
     given = _given(model, variation, free)
     nu_dot, forces = np.where(free, full, given), np.where(free, given, full)
-    d_nu_dot, d_tau = problem.own(nu_dot[np.newaxis], forces[np.newaxis])
-    return d_nu_dot[0], d_tau[0]
+    return nu_dot[problem.moving], forces[problem.asked]
 
 
 class HybridDynamicsDerivatives(NamedTuple):
@@ -194,12 +193,12 @@ def hybrid_dynamics_derivatives(
     """Return all derivatives of `hybrid_dynamics` by state and what is given, errors as there."""
     task, m = Task.about(model, state, wrenches), model.m
     problem = HybridProblem(task, acceleration, tau, prescribed)
-    D, first = robot_of(model).derivatives(task, problem.free), 6 + model.n - m
-    free, by_itself = problem.free[first:, np.newaxis], np.eye(m, 3 * m, 2 * m)
-    nu_dot, forces = np.zeros((2, 1, 6 + model.n, 3 * m))
-    nu_dot[:, first:] = np.where(free, D, by_itself)
-    forces[:, first:] = np.where(free, by_itself, D)
-    return HybridDynamicsDerivatives(*(of[0] for of in problem.own(nu_dot, forces)))
+    D, free = robot_of(model).derivatives(task, problem.free)[0], problem.free[problem.moving]
+    by_itself, free = np.eye(m, 3 * m, 2 * m), free[:, np.newaxis]
+    nu_dot, forces = np.zeros((2, 6 + model.n, 3 * m))
+    nu_dot[problem.moving] = np.where(free, D, by_itself)
+    forces[problem.moving] = np.where(free, by_itself, D)
+    return HybridDynamicsDerivatives(nu_dot[problem.moving], forces[problem.asked])
 
 
 @about_state

@@ -48,6 +48,10 @@ class Kinematics:
     the joint rates alone, m = n, and ``base`` then changes nothing. Mimic joints count with their
     master.
 
+    Raises `ShapeError` if the state has not the model's size, `NotFiniteError` if it holds NaN or
+    inf, `InputError` if H is no pose, or the base is fixed and the state gives it a twist. An
+    unknown frame is an `UnknownNameError`.
+
     Attributes
     ----------
     H : (nb, 4, 4)
@@ -56,10 +60,6 @@ class Kinematics:
         Their body twists [m/s, rad/s].
     J, J_dot : (nb, 6, m)
         Their body Jacobians ^i J_{A,i/B} and time derivatives along the state's velocity.
-
-    Raises `ShapeError` if the state has not the model's size, `NotFiniteError` if it holds NaN or
-    inf, `InputError` if H is no pose, or the base is fixed and the state gives it a twist. An
-    unknown frame is an `UnknownNameError`.
 
     Examples
     --------

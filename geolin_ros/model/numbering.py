@@ -88,7 +88,7 @@ def number_bodies(
     implausible = merged(negative_moments(description))
     for finding in implausible:
         sentence = f'{description.source}: {finding.sentence}'
-        warnings.warn(sentence, ModelWarning, stacklevel=4)
+        warnings.warn(sentence, ModelWarning, stacklevel=3)
     following = _resolve_mimics(description, moving) if mimic == 'exact' else {}
     by_name = {joint.name: joint for joint in moving}
     names = [joint.name for joint in moving if joint.name not in following]

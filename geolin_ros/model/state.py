@@ -106,14 +106,14 @@ class State:
     def from_pinocchio(cls, q: ArrayLike, v: ArrayLike) -> State:
         """Return the state of Pinocchio's q and v, joints of one position each in their order.
 
+        Raises `ShapeError` if the sizes do not fit each other, `NotFiniteError` for NaN or inf.
+
         Parameters
         ----------
         q : (7 + n,) or (n,)
             [x, y, z | quaternion x, y, z, w | joint positions]; fixed base: the latter alone.
         v : (6 + n,) or (n,)
             [body twist, linear; angular | joint rates]; fixed base: the latter alone.
-
-        Raises `ShapeError` if the sizes do not fit each other, `NotFiniteError` for NaN or inf.
         """
         place, rates = _array('q', q, None), _array('v', v, None)
         if place.size == rates.size:
@@ -155,15 +155,15 @@ class State:
 
         [Bos 2022, Eqs. (14)-(17)].
 
+        Raises `ShapeError` if z has another size, or the state has n_s != n and no ``positions``;
+        `NotFiniteError` for NaN or inf.
+
         Parameters
         ----------
         z : (12 + 2 n,) or (2 n,)
             [H; s; v; r], H as a twist in base axes [m, rad]; or [s; r], which leaves the base
             where it is (fixed base). The part of a spherical, planar or inner floating joint is
             a displacement in the axes of the moved link.
-
-        Raises `ShapeError` if z has another size, or the state has n_s != n and no ``positions``;
-        `NotFiniteError` for NaN or inf.
         """
         step = _array('z', z, None)
         n = self.r.size

@@ -55,25 +55,31 @@ MimicReading = Literal['exact', 'independent']
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
 
-class JointOptions(TypedDict, total=False):
-    """What becomes of the joints of a description, see `TreeModel.from_description`."""
+class ReadingOptions(TypedDict, total=False):
+    """All options of `TreeModel.from_description`."""
 
     base: Base | None
     mimic: MimicReading
     joints: Sequence[str] | None
     locked_joints: Mapping[str, float] | None
     coulomb_friction: bool
-
-
-class ReadingOptions(JointOptions, total=False):
-    """All options of `TreeModel.from_description`."""
-
     gravity: Sequence[float]
     actuated_joints: Sequence[str] | None
     overlay: Mapping[str, Any] | str | Path | None
     loops: Sequence[Loop | str] | None
 
 
+_DEFAULTS: ReadingOptions = {
+    'base': None,
+    'mimic': 'exact',
+    'joints': None,
+    'locked_joints': None,
+    'coulomb_friction': False,
+    'gravity': STANDARD_GRAVITY,
+    'actuated_joints': None,
+    'overlay': None,
+    'loops': None,
+}
 OTHER_NAMES = {
     'fixed_base': "base='fixed'",
     'useFixedBase': "base='fixed'",
@@ -173,14 +179,7 @@ class TreeModel:
 
     @classmethod
     def from_description(
-        cls,
-        description: Description,
-        *,
-        gravity: Sequence[float] = STANDARD_GRAVITY,
-        actuated_joints: Sequence[str] | None = None,
-        overlay: Mapping[str, Any] | str | Path | None = None,
-        loops: Sequence[Loop | str] | None = None,
-        **of_joints: Unpack[JointOptions],
+        cls, description: Description, **options: Unpack[ReadingOptions]
     ) -> TreeModel:
         """Make a tree of a description: merge fixed joints, check inertias.
 
@@ -228,27 +227,37 @@ class TreeModel:
         UnsupportedJointError
             If a joint is of a kind that cannot be read here.
         """
+        given: dict[str, Any] = {**_DEFAULTS, **options}
+        _check_options(given)
+        base, mimic, joints, overlay = (
+            given[name] for name in ('base', 'mimic', 'joints', 'overlay')
+        )
         if overlay is not None:
             from geolin_ros.description.overlay import apply_overlay
 
             description = apply_overlay(description, overlay)
-        _check_options(of_joints)
-        _check_list('actuated_joints', actuated_joints)
         check_values(description)
-        others: dict[str, Any] = {**of_joints}
-        noted, base = [], others.pop('base', None)
+        noted = []
         if base is None:
             found = stands_on_world(description)
             base = 'floating' if found is None else 'fixed'
             if found is not None:
                 noted = [f'{description.source}: {found.sentence}']
                 python_warnings.warn(noted[0], ModelWarning, stacklevel=2)
-        numbered, locked = _numbered(description, base, **others)
+        check_choice('base', base, get_args(Base))
+        check_choice('mimic', mimic, get_args(MimicReading))
+        locked = dict(given['locked_joints'] or {})
+        if joints is not None:
+            locked |= _unlisted(description, joints, locked, mimic)
+        description, locked = lock_joints(description, locked)
+        numbered = number_bodies(description, base, mimic, joints, given['coulomb_friction'])
         numbered['warnings'] = (*noted, *numbered['warnings'])
         numbered['limits'] = JointLimits(*numbered['limits'])
         frames = {name: Frame(*place) for name, place in numbered.pop('frames').items()}
         names = numbered['joint_names']
-        _check_actuated(description, actuated_joints or (), names)
+        actuated = names if given['actuated_joints'] is None else tuple(given['actuated_joints'])
+        _check_actuated(description, actuated, names)
+        loops = description.loops if given['loops'] is None else given['loops']
         measured = {
             joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
         }
@@ -257,13 +266,13 @@ class TreeModel:
         return cls(
             name=description.name,
             base=base,
-            gravity=_gravity(gravity),
+            gravity=_gravity(given['gravity']),
             frames=frames,
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
-            actuated_joints=names if actuated_joints is None else tuple(actuated_joints),
+            actuated_joints=actuated,
             effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),
             effort_offset=tuple(offset for _, offset in efforts) if calibrated else (),
-            loops=_loops(description.loops if loops is None else loops, description.name, frames),
+            loops=_loops(loops, description.name, frames),
             **numbered,
         )
 
@@ -542,52 +551,25 @@ class TreeModel:
 vars(TreeModel.__init__)['__signature__'] = inspect.signature(lambda self, **fields: None)
 
 
-def _numbered(
-    description: Description,
-    base: Base,
-    *,
-    mimic: MimicReading = 'exact',
-    joints: Sequence[str] | None = None,
-    locked_joints: Mapping[str, float] | None = None,
-    coulomb_friction: bool = False,
-) -> tuple[dict[str, Any], dict[str, float]]:
-    """Return the tree with names, and where the joints are that are no part of it."""
-    check_choice('base', base, get_args(Base))
-    check_choice('mimic', mimic, get_args(MimicReading))
-    _check_list('joints', joints)
-    if not isinstance(coulomb_friction, bool | np.bool_):
-        raise ConfigurationError(
-            f'coulomb_friction is {coulomb_friction!r}, expected True or False'
-        )
-    locked = dict(locked_joints or {})
-    if joints is not None:
-        locked |= _unlisted(description, joints, locked, mimic)
-    description, locked = lock_joints(description, locked)
-    return number_bodies(description, base, mimic, joints, coulomb_friction), locked
-
-
-def _check_list(option: str, names: object) -> None:
-    """Refuse one name where a list is expected: its letters would be taken for names."""
-    if isinstance(names, str):
-        raise ConfigurationError(
-            f'{option} is {names!r}, expected a list of names; write [{names!r}]'
-        )
-
-
 def _check_options(given: Mapping[str, object]) -> None:
-    """Refuse what is no option.
+    """Refuse what is no option, or of another type than it must be.
 
     Raises `TypeError` as for any keyword that a function does not have.
     """
-    for name in given:
-        if name not in JointOptions.__annotations__:
-            known = [*ReadingOptions.__annotations__, *OTHER_NAMES]
-            meant = OTHER_NAMES.get(name) or did_you_mean(name, known)
-            meant = f'did you mean {meant}? ' if name in OTHER_NAMES else meant
-            raise TypeError(
-                f'a model has no option {name!r}; {meant}options are '
-                f'{", ".join(ReadingOptions.__annotations__)}'
+    for name in given.keys() - _DEFAULTS:
+        meant = did_you_mean(name, [*_DEFAULTS, *OTHER_NAMES])
+        if name in OTHER_NAMES:
+            meant = f'did you mean {OTHER_NAMES[name]}? '
+        options = ', '.join(_DEFAULTS)
+        raise TypeError(f'a model has no option {name!r}; {meant}options are {options}')
+    for name in ('actuated_joints', 'joints'):
+        if isinstance(given[name], str):  # its letters would be taken for names
+            raise ConfigurationError(
+                f'{name} is {given[name]!r}, expected a list of names; write [{given[name]!r}]'
             )
+    friction = given['coulomb_friction']
+    if not isinstance(friction, bool | np.bool_):
+        raise ConfigurationError(f'coulomb_friction is {friction!r}, expected True or False')
 
 
 def _unlisted(
@@ -597,21 +579,18 @@ def _unlisted(
 
     Raises `UnknownNameError` if a name is no joint that moves.
     """
-    found = {}
     moving = [joint.name for joint in description.joints if joint.kind != 'fixed']
     planar = {joint.name for joint in description.joints if joint.kind == 'planar'}
     for name in joints:
         if name not in moving and name.rpartition('/')[0] not in planar:
             raise unknown_name('joint', name, moving, f'robot {description.name!r}')
-    for joint in description.joints:
-        follows = joint.mimic is not None and mimic == 'exact'
-        if (
-            joint.kind in SINGLE_AXIS_KINDS
-            and joint.name not in {*joints, *locked}
-            and not follows
-        ):
-            found[joint.name] = float(np.clip(0.0, joint.limits.lower, joint.limits.upper))
-    return found
+    return {
+        joint.name: float(np.clip(0.0, joint.limits.lower, joint.limits.upper))
+        for joint in description.joints
+        if joint.kind in SINGLE_AXIS_KINDS
+        and joint.name not in {*joints, *locked}
+        and (joint.mimic is None or mimic != 'exact')
+    }
 
 
 def _check_actuated(
