@@ -45,7 +45,6 @@ _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar', 'floating')
 _ALONG_AXIS = ('revolute', 'continuous', 'prismatic', 'planar')
 _BOUNDED_RANGE = ('revolute', 'prismatic')
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-_X = np.array([1.0, 0.0, 0.0])
 _REDUCTIONS = ('mechanicalReduction', 'mechanical_reduction')
 _WORDS = {
     'robot': 'name version link joint transmission material gazebo sensor',
@@ -92,10 +91,8 @@ def describe(root: Located, source: str, found: list[Finding]) -> Description:
     reader = Reader(root, found)
     description = Description(
         name=reader.name(root) or 'robot',
-        links=tuple(link for link in map(reader.link, links) if link is not None),
-        joints=tuple(
-            joint for joint in map(reader.joint, root.parts('joint')) if joint is not None
-        ),
+        links=tuple(filter(None, map(reader.link, links))),
+        joints=tuple(filter(None, map(reader.joint, root.parts('joint')))),
         source=source,
     )
     if not any(finding.severity == 'error' for finding in found):
@@ -121,7 +118,7 @@ class Reader:
         self._say('warning', element, problem, fix)
 
     def _ask_what_is_meant(self, element: Located) -> None:
-        known = _WORDS[element.tag].split()
+        known = _WORDS.get(element.tag, '').split()
         given = {key: f'attribute {key[:80]}' for key in element.attrib}
         given |= {part.tag: f'<{part.tag[:80]}>' for part in element}
         absent = [word for word in known if word not in element.attrib]
@@ -278,11 +275,11 @@ class Reader:
         return self.name(part, 'link')
 
     def _axis(self, joint: Located, kind: str) -> Array:
-        axis = self._part(joint, 'axis') if kind in _ALONG_AXIS else None
-        if axis is None:
-            return _X
+        axis, along_x = self._part(joint, 'axis'), np.array([1.0, 0.0, 0.0])
+        if axis is None or kind not in _ALONG_AXIS:
+            return along_x
         expected = f'3 finite decimal numbers of norm above {MIN_AXIS_NORM:g}'
-        return self._value(axis, 'xyz', _direction, expected, _X, True)
+        return self._value(axis, 'xyz', _direction, expected, along_x, True)
 
     def _limits(self, joint: Located, kind: str) -> Limits:
         limit = self._part(joint, 'limit')
@@ -323,11 +320,8 @@ class Reader:
         mimic = self._part(joint, 'mimic')
         if mimic is None:
             return None
-        multiplier, offset = (
-            self._number(mimic, 'multiplier', 1.0),
-            self._number(mimic, 'offset', 0.0),
-        )
-        master = self.name(mimic, 'joint')
+        master, offset = self.name(mimic, 'joint'), self._number(mimic, 'offset', 0.0)
+        multiplier = self._number(mimic, 'multiplier', 1.0)
         return Mimic(master, multiplier, offset) if master else None
 
     def _gear_ratio(self, transmission: Located) -> tuple[str, float]:
