@@ -25,10 +25,10 @@ from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactInput
 from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
 from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.plausibility import Watch
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput
-from geolin_ros.stream.inputs.watch import Watch
 from geolin_ros.stream.inputs.wrench_input import WrenchInput
 from geolin_ros.stream.self_check import SelfCheck, Verdict
 from geolin_ros.stream.topics import Counts, StateStream
@@ -176,12 +176,13 @@ class LinearizationStream(StateStream[Answer]):
     @property
     def details(self) -> dict[str, str]:
         """What the diagnostics say: how late filtered signals are, and of checks."""
-        delays = {}
+        details = {}
         if self._acceleration is not None:
-            delays['measured accelerations'] = self._acceleration.delay
+            delay = self._acceleration.delay
+            details['delay of measured accelerations [ms]'] = f'{delay * 1e3:.3f}'
         if self.settings.base_source == 'tf':
-            delays['the linear velocity of the base'] = self._states.base_velocity_delay
-        details = {f'delay of {what} [ms]': f'{delay * 1e3:.3f}' for what, delay in delays.items()}
+            delay = self._states.base_velocity_delay
+            details['delay of the linear velocity of the base [ms]'] = f'{delay * 1e3:.3f}'
         return details | self.self_check.details
 
     def resume(self, earlier: 'LinearizationStream') -> None:
@@ -251,7 +252,15 @@ class LinearizationStream(StateStream[Answer]):
             return answer
         self._last_answered = stamp
         self._waiting.append((whole, stamp, received_at))
-        self._check_waiting(stamp)
+        waited = (stamp - self._waiting[0][1]) * 1e-9  # no longer for odometry than allowed
+        most = self.settings.max_wait or self.settings.max_skew
+        if waited > most or waited < 0.0:
+            self._waiting.popleft()
+            raise DroppedInput(
+                Cause.SKEW,
+                f'joint state has waited for {abs(waited):.4f} s for an odometry after it, '
+                f'expected at most {most:g} s; raise max_skew or max_wait, or check the odometry',
+            )
         return None
 
     def _keep_joint_state(self, message: Any) -> None:
@@ -273,26 +282,13 @@ class LinearizationStream(StateStream[Answer]):
     def _next_answer(self) -> Answer:
         return self._linearize(*self._waiting.popleft())
 
-    def _check_waiting(self, stamp: int) -> None:
-        """Wait no longer for odometry than allowed, by the stamps [ns] of the joint states."""
-        settings = self.settings
-        waited = (stamp - self._waiting[0][1]) * 1e-9
-        most = settings.max_wait or settings.max_skew
-        if waited > most or waited < 0.0:
-            self._waiting.popleft()
-            raise DroppedInput(
-                Cause.SKEW,
-                f'joint state has waited for {abs(waited):.4f} s for an odometry after it, '
-                f'expected at most {most:g} s; raise max_skew or max_wait, or check the odometry',
-            )
-
     def _end_waiting(self, _: Any) -> None:
         self._is_ending = True
 
     def _take_base(self, topic: str, message: Any) -> None:
         sample = self._states.topics[topic](message)
         if sample is not None and self._acceleration is not None:
-            self._acceleration.add_base(sample.stamp, sample.v)
+            self._acceleration.base.add(sample.stamp, sample.v)
         if topic == 'odom':
             self._kept[topic] = message
             self.watch.note_odometry(message)
@@ -321,7 +317,7 @@ class LinearizationStream(StateStream[Answer]):
         state, tau = self._state, self._tau
         age = self._states.read(message, stamp, state)
         if self._acceleration is not None:
-            self._acceleration.add_joints(stamp, state.r)
+            self._acceleration.joints.add(stamp, state.r)
         if settings.torque_source == 'effort':
             self._states.read_efforts(message, tau)
         elif settings.torque_source == 'topic' and 'joint_efforts' not in self._kept:

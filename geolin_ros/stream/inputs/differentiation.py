@@ -70,21 +70,13 @@ class MeasuredAcceleration:
     """nu_dot by differences: of the body twist at odometries, of joint rates at joint states."""
 
     def __init__(self, base: Base, cutoff: float) -> None:
-        self._base, self._joints = Differentiator(cutoff), Differentiator(cutoff)
-        self._parts = (self._base, self._joints) if base == 'floating' else (self._joints,)
+        self.base, self.joints = Differentiator(cutoff), Differentiator(cutoff)
+        self._parts = (self.base, self.joints) if base == 'floating' else (self.joints,)
 
     @property
     def delay(self) -> float:
         """How late nu_dot is [s]."""
         return max(part.delay for part in self._parts)
-
-    def add_base(self, stamp: int, v: Array) -> None:
-        """Take a body twist (6,) at ``stamp`` [ns]."""
-        self._base.add(stamp, v)
-
-    def add_joints(self, stamp: int, r: Array) -> None:
-        """Take joint rates (n,) at ``stamp`` [ns]."""
-        self._joints.add(stamp, r)
 
     def forget(self) -> None:
         """Start anew, after the clock was set back."""

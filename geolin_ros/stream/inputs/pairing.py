@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of the base at the stamp of a joint state, from samples at other instants."""
 
-from abc import ABC, abstractmethod
 from collections import deque
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +26,7 @@ class BaseSample(NamedTuple):
     v: Array
 
 
-class Pairing(ABC):
+class Pairing:
     """Finds the state of the base at other instants than those of its samples.
 
     No sample counts that is further away than ``max_skew`` [s].
@@ -51,12 +50,30 @@ class Pairing(ABC):
         """Whether no later sample is needed for ``stamp`` [ns]."""
         return bool(self._samples) and self._samples[-1].stamp >= stamp
 
-    @abstractmethod
     def at(self, stamp: int, state: State) -> float:
         """Write H and v at ``stamp`` into ``state``; return its distance to the sample used [s].
 
         Raises `DroppedInput` if there is no sample, or none within max_skew.
         """
+        if not self._samples:
+            raise DroppedInput(
+                Cause.NO_ODOMETRY, 'no odometry yet, expected one before the first joint state'
+            )
+        return self._at(stamp, state)
+
+    def _at(self, stamp: int, state: State) -> float:
+        raise NotImplementedError
+
+    def _distance(self, what: str, stamp: int, sample: BaseSample | None) -> float:
+        """Return how far a sample is from a stamp [s], if that is not too far."""
+        dt = np.inf if sample is None else (stamp - sample.stamp) * 1e-9
+        if abs(dt) > self._max_skew:
+            raise DroppedInput(
+                Cause.SKEW,
+                f'the {what} is {dt:+.4f} s away from the joint state, expected at most '
+                f'{self._max_skew:g} s; raise max_skew or synchronize the publishers',
+            )
+        return dt
 
 
 class Newest(Pairing):
@@ -73,17 +90,12 @@ class Newest(Pairing):
         """See `Pairing`; where nobody waits, what there is has to do."""
         return not self._waits or super().is_ready(stamp)
 
-    def at(self, stamp: int, state: State) -> float:
-        """See `Pairing`."""
-        if not self._samples:
-            raise _no_odometry()
+    def _at(self, stamp: int, state: State) -> float:
         sample = self._samples[-1]
         if self._waits and sample.stamp > stamp:
             earlier = (other for other in reversed(self._samples) if other.stamp <= stamp)
             sample = next(earlier, self._samples[0])
-        dt: float = (stamp - sample.stamp) * 1e-9
-        if abs(dt) > self._max_skew:
-            raise _too_far('the newest odometry', dt, self._max_skew)
+        dt = self._distance('newest odometry', stamp, sample)
         np.multiply(sample.v, dt, out=self._step)
         retract(sample.H, self._step, state.H)
         state.v[:] = sample.v
@@ -96,10 +108,7 @@ class Interpolated(Pairing):
     Both neighbours have to be within max_skew. ``at`` returns the distance to the earlier one.
     """
 
-    def at(self, stamp: int, state: State) -> float:
-        """See `Pairing`."""
-        if not self._samples:
-            raise _no_odometry()
+    def _at(self, stamp: int, state: State) -> float:
         later: Any = None
         earlier: Any = None
         for sample in reversed(self._samples):
@@ -108,18 +117,12 @@ class Interpolated(Pairing):
             if sample.stamp <= stamp:
                 earlier = sample
                 break
-        self._check('before', stamp, earlier)
-        self._check('after', stamp, later)
-        before: float = (stamp - earlier.stamp) * 1e-9
+        before = self._distance('nearest odometry before it', stamp, earlier)
+        self._distance('nearest odometry after it', stamp, later)
         share = before * 1e9 / max(later.stamp - earlier.stamp, 1)
         retract(earlier.H, share * se3.log(se3.relative(earlier.H, later.H)), state.H)
         state.v[:] = (1.0 - share) * earlier.v + share * later.v
         return before
-
-    def _check(self, side: str, stamp: int, sample: BaseSample | None) -> None:
-        dt = np.inf if sample is None else (stamp - sample.stamp) * 1e-9
-        if abs(dt) > self._max_skew:
-            raise _too_far(f'the nearest odometry {side} it', dt, self._max_skew)
 
 
 def make_pairing(name: PairingName, max_skew: float, waits: bool = False) -> Pairing:
@@ -128,17 +131,3 @@ def make_pairing(name: PairingName, max_skew: float, waits: bool = False) -> Pai
     ``waits`` says whether joint states wait for an odometry that is not before them.
     """
     return Interpolated(max_skew) if name == 'interpolate' else Newest(max_skew, waits)
-
-
-def _no_odometry() -> DroppedInput:
-    return DroppedInput(
-        Cause.NO_ODOMETRY, 'no odometry yet, expected one before the first joint state'
-    )
-
-
-def _too_far(what: str, dt: float, most: float) -> DroppedInput:
-    return DroppedInput(
-        Cause.SKEW,
-        f'{what} is {dt:+.4f} s away from the joint state, expected at most {most:g} s; raise '
-        'max_skew or synchronize the publishers',
-    )
