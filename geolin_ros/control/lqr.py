@@ -16,7 +16,6 @@ puts the last d inputs into the state; they get gains of their own, K_past.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -121,8 +120,8 @@ class Tuning:
     delay
         Steps of ``dt`` from a measurement to the effort it leads to, beyond the zero-order hold.
     bandwidth
-        Of the impedance of what contacts forbid [rad/s], 0 for none; by default `bandwidth_for`
-        the supports.
+        Of the impedance of what contacts forbid [rad/s], 0 for none; by default `SOLE_BANDWIDTH`
+        where soles stand, else `POINT_BANDWIDTH`.
     """
 
     weights: Weights | None = None
@@ -139,25 +138,8 @@ class Tuning:
             )
 
 
-_STANDARD = Tuning()
-
-
-class _Last(threading.local):
-    """The linearizer of the robot and the supports that gains were last made for, a thread."""
-
-    linearizer: Linearizer | None = None
-    supports: tuple[Support, ...] = ()
-
-    def of(self, model: TreeModel, supports: tuple[Support, ...]) -> Linearizer:
-        if self.linearizer is None or self.linearizer.model is not model:
-            self.linearizer, self.supports = Linearizer(model), ()
-        if supports != self.supports:
-            self.linearizer.contacts = tuple(support.contact for support in supports)
-            self.supports = supports
-        return self.linearizer
-
-
-_last = _Last()
+_last = threading.local()
+"""The linearizer of the robot and the supports that gains were last made for, a thread."""
 
 
 class Plant(NamedTuple):
@@ -215,8 +197,14 @@ def design(
     UnsolvableError
         If the contacts leave no motion.
     """
-    reduced = reduce(_last.of(model, point.supports)(point.state, point.tau))
-    return regulate(model, point, reduced, tuning, previous)
+    linearizer: Linearizer | None = getattr(_last, 'linearizer', None)
+    if linearizer is None or linearizer.model is not model:
+        linearizer = _last.linearizer = Linearizer(model)
+        _last.supports = ()
+    if point.supports != _last.supports:
+        linearizer.contacts = tuple(support.contact for support in point.supports)
+        _last.supports = point.supports
+    return regulate(model, point, reduce(linearizer(point.state, point.tau)), tuning, previous)
 
 
 def regulate(
@@ -227,25 +215,25 @@ def regulate(
     previous: Gains | None = None,
 ) -> Gains:
     """Do what `design` says, with a reduced system that is there already."""
-    tuning = tuning or _STANDARD
+    tuning = tuning or Tuning()
     dt, delay, bandwidth = tuning.dt, tuning.delay, tuning.bandwidth
     if bandwidth is None:
-        bandwidth = bandwidth_for(point.supports)
-    price = cost(
-        tuning.weights or weights_for(point.supports),
-        model,
-        point.state,
-        point.supports,
-        point.wrenches,
-        reduced,
-    )
+        soles = any(support.kind == 'surface' for support in point.supports)
+        bandwidth = SOLE_BANDWIDTH if soles else POINT_BANDWIDTH
+    weights = tuning.weights or weights_for(point.supports)
+    price = cost(weights, model, point.state, point.supports, point.wrenches, reduced)
     plant = plant_of(reduced, price, dt, delay)
-    K0 = None
-    if previous is not None and _is_like(previous, point, dt, delay):
-        K0 = previous.K @ reduced.P
-        if delay:
-            K0 = np.hstack((K0, previous.K_past))
-    solution = _solve(plant, dt, K0, model, point, reduced)
+    feet, K0 = tuple(support.frame for support in point.supports), None
+    if previous is not None and (previous.contacts, previous.dt) == (feet, dt):
+        start = np.hstack((previous.K @ reduced.P, previous.K_past))
+        K0 = start if start.shape == plant.B.T.shape else None  # else of another delay
+    try:
+        solution = (solve_dare if dt else solve_care)(*plant, K0)
+    except NotStabilizableError as error:
+        report = analyze_reduced(model, point.state, reduced)
+        raise NotStabilizableError(
+            f'robot {report.about} cannot be kept there: {error}\n{report.text()}', report
+        ) from error
     k = reduced.P.shape[1]
     return Gains(
         point.state,
@@ -274,18 +262,15 @@ def plant_of(reduced: ReducedLinearization, price: Cost, dt: float, delay: int) 
     if not delay:
         return Plant(Phi, Gamma, price.Q, price.R, price.S)
     k, u = Gamma.shape
-    past = delay * u
-    A, B, Q = (
-        np.zeros((k + past, k + past)),
-        np.zeros((k + past, u)),
-        np.zeros((k + past, k + past)),
-    )
-    A[:k, :k], A[:k, k + past - u :] = Phi, Gamma
-    A[k + u :, k : k + past - u] = np.eye(past - u)
-    B[k : k + u] = np.eye(u)
-    Q[:k, :k], Q[:k, k + past - u :], Q[k + past - u :, :k] = price.Q, price.S, price.S.T
-    Q[k + past - u :, k + past - u :] = price.R - price.R_effort
-    return Plant(A, B, Q, price.R_effort, np.zeros((k + past, u)))
+    size = k + delay * u
+    now, newest, oldest = slice(k), slice(k, k + u), slice(size - u, size)
+    A, B, Q = np.zeros((size, size)), np.zeros((size, u)), np.zeros((size, size))
+    A[now, now], A[now, oldest] = Phi, Gamma
+    A[k + u :, k : size - u] = np.eye(size - k - u)
+    B[newest] = np.eye(u)
+    Q[now, now], Q[now, oldest], Q[oldest, now] = price.Q, price.S, price.S.T
+    Q[oldest, oldest] = price.R - price.R_effort
+    return Plant(A, B, Q, price.R_effort, np.zeros((size, u)))
 
 
 def complement(reduced: ReducedLinearization, bandwidth: float) -> Array:
@@ -298,33 +283,3 @@ def complement(reduced: ReducedLinearization, bandwidth: float) -> Array:
     C = -inertia[:, None] * (reduced.N @ reduced.W)
     C.ravel()[:: len(C) + 1] += inertia
     return np.concatenate((bandwidth**2 * C, 2.0 * bandwidth * C), axis=1)
-
-
-def bandwidth_for(supports: Sequence[Support]) -> float:
-    """Return what has proved itself for these supports [rad/s]."""
-    soles = any(support.kind == 'surface' for support in supports)
-    return SOLE_BANDWIDTH if soles else POINT_BANDWIDTH
-
-
-def _solve(
-    plant: Plant,
-    dt: float,
-    K0: Array | None,
-    model: TreeModel,
-    point: Equilibrium,
-    reduced: ReducedLinearization,
-) -> RiccatiSolution:
-    solve = solve_dare if dt else solve_care
-    try:
-        return solve(plant.A, plant.B, plant.Q, plant.R, plant.S, K0)
-    except NotStabilizableError as error:
-        report = analyze_reduced(model, point.state, reduced)
-        raise NotStabilizableError(
-            f'robot {report.about} cannot be kept there: {error}\n{report.text()}', report
-        ) from error
-
-
-def _is_like(previous: Gains, point: Equilibrium, dt: float, delay: int) -> bool:
-    feet = tuple(support.frame for support in point.supports)
-    past = delay * len(previous.feedforward)
-    return previous.contacts == feet and previous.dt == dt and previous.K_past.shape[1] == past

@@ -25,7 +25,7 @@ itself.
 import math
 import threading
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.errors import ConfigurationError, NotFiniteError, NotStabilizableError, ShapeError
 from geolin_ros.kernels.engine import stein
 from geolin_ros.optional import optional
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 
 linalg = optional('scipy.linalg', extra='control')
 lapack = optional('scipy.linalg.lapack', extra='control')
@@ -55,6 +55,8 @@ FASTEST_SHIFT = 0.5
 _ROUNDING = 1e-14
 _SETTLED = 1e-6  # doubling is quadratic: what follows is of the order of 1e-12
 _DOUBLINGS, _SQUARINGS = 40, 24
+_memory = threading.local()
+"""What Lyapunov equations are solved in, by size."""
 
 Method = Literal['doubling', 'warm', 'scipy']
 
@@ -100,37 +102,30 @@ class _Problem(NamedTuple):
             return _solve_positive(self.R, (PB + self.S).T)
         return _solve_positive(self.R + self.B.T @ PB, (self.A.T @ PB + self.S).T)
 
-    def close(self, K: Array) -> '_ClosedLoop':
+    def close(self, K: Array) -> tuple[Array, Array]:
+        """Return F = A - BK, and W of what x costs a step, or a second, x'Wx."""
         V = self.L.T @ K - self.Z
-        return _ClosedLoop(self.A - self.B @ K, self.H + V.T @ V, self.discrete)
+        return self.A - self.B @ K, self.H + V.T @ V
 
-
-class _ClosedLoop(NamedTuple):
-    """x+ = Fx, or xdot = Fx, and what it costs a step, or a second, x'(cost)x."""
-
-    F: Array
-    cost: Array
-    discrete: bool
-
-    def decrease(self, P: Array) -> Array:
+    def decrease(self, F: Array, P: Array) -> Array:
         """Return P - F'PF, or -(F'P + PF): what x'Px loses in a step, or a second."""
         if self.discrete:
-            return P - self.F.T @ P @ self.F
-        half = self.F.T @ P
+            return P - F.T @ P @ F
+        half = F.T @ P
         return -(half + half.T)
 
-    def rate(self) -> float:
-        return 1.0 if self.discrete else float(np.linalg.norm(self.F, 1))
+    def rate(self, F: Array) -> float:
+        return 1.0 if self.discrete else float(np.linalg.norm(F, 1))
 
-    def decays(self, P: Array, decrease: Array) -> bool:
+    def decays(self, F: Array, P: Array, decrease: Array) -> bool:
         """Return whether F is stable, by Lyapunov's proof or, failing that, by eigenvalues.
 
         The proof is the cheaper one, and no gain that it lets pass is unstable; where the cost
         leaves some state out it may fail for a stable one.
         """
-        if _is_positive(P) and _is_positive(decrease - MARGIN * self.rate() * P):
+        if _is_positive(P) and _is_positive(decrease - MARGIN * self.rate(F) * P):
             return True
-        poles = np.linalg.eigvals(self.F)
+        poles = np.linalg.eigvals(F)
         if self.discrete:
             return bool(np.max(np.abs(poles)) ** 2 < 1.0 - MARGIN)
         return bool(np.max(poles.real) < -MARGIN * np.max(np.abs(poles)))
@@ -223,16 +218,6 @@ def _solve(problem: _Problem, K0: ArrayLike | None) -> RiccatiSolution:
     )
 
 
-class _Memory(threading.local):
-    """What Lyapunov equations are solved in, by size."""
-
-    def __init__(self) -> None:
-        self.of_size: dict[int, tuple[Array, Array, IntArray]] = {}
-
-
-_memory = _Memory()
-
-
 class _RefusedError(Exception):
     """Why one way to a solution did not lead there."""
 
@@ -249,28 +234,10 @@ def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
     raise _RefusedError(f'correction {correction:.1e} after {WARM_STEPS} steps')
 
 
-def _is_near(problem: _Problem, loop: _ClosedLoop, decrease: Array, P: Array, K: Array) -> bool:
-    """Return whether a further Newton step would change the gain by `WARM_ERROR` of it at most.
-
-    The change of P solves X = F'XF + E. With |E| < e W, W the cost of a step, |X| < e P, and
-
-        dK = G X F,   G = (R + B'PB)^-1 B';   |dK|^2 <= e^2 tr(G P G') tr(F'PF)              (1)
-
-    of the continuous equation G = R^-1 B', and tr(P) in place of the last one.
-    """
-    R, left = problem.R, float(np.trace(P))
-    if problem.discrete:
-        R, left = R + problem.B.T @ P @ problem.B, left - float(np.trace(decrease))
-    G = _solve_positive(R, problem.B.T)
-    reach = math.sqrt(max(float(np.vdot(G @ P, G)) * left, 0.0))
-    allowed = (WARM_ERROR * _size(K) / max(reach, np.finfo(np.float64).tiny)) * loop.cost
-    allowed.ravel()[:: len(P) + 1] += _ROUNDING * _size(P) * loop.rate()
-    E = loop.cost - decrease
-    return _is_positive(allowed + E) and _is_positive(allowed - E)
-
-
 def _cold(problem: _Problem) -> RiccatiSolution:
-    P, doublings = _double(*_cayley(*_without_cross_cost(problem), problem.discrete))
+    Y = _solve_triangle(problem.L, problem.B.T)
+    without_cross_cost = problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H
+    P, doublings = _double(*_cayley(*without_cross_cost, problem.discrete))
     P, K, correction = _newton_step(problem, problem.gain(P), P)
     return _accepted(problem, P, K, correction, 'doubling', doublings)
 
@@ -289,17 +256,40 @@ def _scipy(problem: _Problem) -> RiccatiSolution:
 def _accepted(
     problem: _Problem, P: Array, K: Array, correction: float, method: Method, iterations: int
 ) -> RiccatiSolution:
-    loop = problem.close(K)
-    decrease = loop.decrease(P)
-    residual = _size(loop.cost - decrease) / (loop.rate() * _size(P))
+    F, cost = problem.close(K)
+    decrease = problem.decrease(F, P)
+    residual = _size(cost - decrease) / (problem.rate(F) * _size(P))
     if method == 'warm':
-        if not _is_near(problem, loop, decrease, P, K):
+        error = cost - decrease
+        allowed = _allowed(problem, F, cost, P, K, decrease)
+        if not (_is_positive(allowed + error) and _is_positive(allowed - error)):
             raise _RefusedError(f'residual {residual:.1e} may be of a gain that is off')
     elif not residual <= RESIDUAL:
         raise _RefusedError(f'residual {residual:.1e} exceeds {RESIDUAL:g}')
-    if not loop.decays(P, decrease):
+    if not problem.decays(F, P, decrease):
         raise _RefusedError('the closed loop does not decay')
-    return RiccatiSolution(K, P, loop.F, residual, correction, method, iterations)
+    return RiccatiSolution(K, P, F, residual, correction, method, iterations)
+
+
+def _allowed(
+    problem: _Problem, F: Array, cost: Array, P: Array, K: Array, decrease: Array
+) -> Array:
+    """Return the E up to which a further Newton step changes the gain by `WARM_ERROR` at most.
+
+    The change of P solves X = F'XF + E. With |E| < e W, W the cost of a step, |X| < e P, and
+
+        dK = G X F,   G = (R + B'PB)^-1 B';   |dK|^2 <= e^2 tr(G P G') tr(F'PF)              (1)
+
+    of the continuous equation G = R^-1 B', and tr(P) in place of the last one.
+    """
+    R, left = problem.R, float(np.trace(P))
+    if problem.discrete:
+        R, left = R + problem.B.T @ P @ problem.B, left - float(np.trace(decrease))
+    G = _solve_positive(R, problem.B.T)
+    reach = math.sqrt(max(float(np.vdot(G @ P, G)) * left, 0.0))
+    allowed: Array = (WARM_ERROR * _size(K) / max(reach, np.finfo(np.float64).tiny)) * cost
+    allowed.ravel()[:: len(P) + 1] += _ROUNDING * _size(P) * problem.rate(F)
+    return allowed
 
 
 def _newton_step(
@@ -309,10 +299,13 @@ def _newton_step(
 
     A symmetric P near the cost of K makes the step a refinement of it.
     """
-    loop = problem.close(K)
-    F, E = loop.F, loop.cost if P is None else _symmetric(loop.cost - loop.decrease(P))
-    if not problem.discrete:
-        F, E = _stein_form(F, E)
+    F, E = problem.close(K)
+    if P is not None:
+        E = _symmetric(E - problem.decrease(F, P))
+    if not problem.discrete:  # the discrete twin, of the same X, by Cayley's transform
+        g, eye = _geometric_mean_rate(F), np.eye(len(F))
+        inverse = _inverse(F - g * eye)
+        F, E = inverse @ (F + g * eye), _symmetric(2.0 * g * inverse.T @ E @ inverse)
     X = _stein(F, E)
     P = X if P is None else P + X
     new = problem.gain(P)
@@ -322,22 +315,16 @@ def _newton_step(
 def _stein(F: Array, E: Array) -> Array:
     """Return X = F'XF + E for a symmetric E, see `geolin_ros.kernels.engine.stein`."""
     k = len(F)
-    if k not in _memory.of_size:
-        _memory.of_size[k] = stein.make_work(k)
-    work, parts, numbers = _memory.of_size[k]
+    of_size: dict[Any, Any] = vars(_memory)
+    if k not in of_size:
+        of_size[k] = stein.make_work(k)
+    work, parts, numbers = of_size[k]
     parts[0], parts[1] = F, E
     if not stein.stein(work, numbers, _SETTLED, _SQUARINGS):
-        del _memory.of_size[k]
+        del of_size[k]
         raise _RefusedError('the gain to improve does not stabilize')
     X: Array = parts[1].copy()
     return X
-
-
-def _stein_form(F: Array, E: Array) -> tuple[Array, Array]:
-    """Return the discrete twin of F'X + XF + E = 0, of the same X, by Cayley's transform."""
-    g = _geometric_mean_rate(F)
-    inverse = _inverse(F - g * np.eye(len(F)))
-    return inverse @ (F + g * np.eye(len(F))), _symmetric(2.0 * g * inverse.T @ E @ inverse)
 
 
 def _double(F: Array, G: Array, H: Array) -> tuple[Array, int]:
@@ -353,12 +340,6 @@ def _double(F: Array, G: Array, H: Array) -> tuple[Array, int]:
         G = G + _symmetric(F @ (inverse @ G) @ F.T)
         F = F @ V
     raise _RefusedError(f'not settled after {_DOUBLINGS} steps')
-
-
-def _without_cross_cost(problem: _Problem) -> tuple[Array, Array, Array]:
-    """Return A - B R^-1 S', B R^-1 B' and Q - S R^-1 S'."""
-    Y = _solve_triangle(problem.L, problem.B.T)
-    return problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H
 
 
 def _cayley(F: Array, G: Array, H: Array, discrete: bool) -> tuple[Array, Array, Array]:

@@ -29,7 +29,6 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
-_WORLD = np.eye(3)
 _LIGHT = 0.01  # of the weight: a foot that carries less is scaled as if it carried this
 
 
@@ -87,11 +86,6 @@ class Weights:
         for name, value in values.items():
             if name != 'single' and value is not None and not 0.0 < value < np.inf:
                 raise ConfigurationError(f'weight {name!r} is {value}, expected a number above 0')
-
-    @property
-    def leaves_forces_free(self) -> bool:
-        """Whether contact forces cost nothing."""
-        return self.tangential_force is self.normal_force is self.sole_moment is None
 
     def deviations(self, model: TreeModel) -> Array:
         """Return the acceptable deviation (2 m,) of each entry of the state.
@@ -166,8 +160,10 @@ def cost(
     ]
     R = R_effort = np.diag(weights.effort_price / effort_limits(model) ** 2)
     S = np.zeros_like(reduced.B)
-    if not weights.leaves_forces_free:
-        D = _force_scale(weights, model, state, supports, wrenches)
+    shares = weights.tangential_force, weights.normal_force, weights.sole_moment
+    if any(share is not None for share in shares):
+        prices = tuple(0.0 if share is None else 1.0 / share for share in shares)
+        D = _force_scale(prices, model, state, supports, wrenches)
         by_state = D @ reduced.wrench_by_state[: len(D)]  # loops of the robot come behind
         by_tau = D @ reduced.wrench_by_tau[: len(D)]
         terms.append(by_state)
@@ -193,29 +189,31 @@ def effort_limits(model: TreeModel) -> Array:
 
 
 def _force_scale(
-    weights: Weights, model: TreeModel, state: State, supports: Sequence[Support], wrenches: Array
+    prices: tuple[float, ...],
+    model: TreeModel,
+    state: State,
+    supports: Sequence[Support],
+    wrenches: Array,
 ) -> Array:
     """Return D (rows, rows): forces in contact axes to shares of what is acceptable.
 
     A point's force is weighed in axes with z up; that these turn with the foot is left out.
     """
-    points = any(support.kind == 'point' for support in supports)
-    at = Kinematics(model, state) if points else None
-    shares = weights.tangential_force, weights.normal_force, weights.sole_moment
-    tangential, normal, moment = (0.0 if share is None else 1.0 / share for share in shares)
-    force_weights = np.array([[tangential], [tangential], [normal]])
+    tangential, normal, moment = prices
+    at: Kinematics | None = None
     least = _LIGHT * model.total_mass * math.hypot(*model.gravity)
     D, first = np.zeros((wrenches.size, wrenches.size)), 0
     for support in supports:
-        R = _WORLD
-        if at is not None and support.kind == 'point':
+        R = np.eye(3)
+        if support.kind == 'point':
+            at = at or Kinematics(model, state)
             R = at.pose(support.at(model))[:3, :3]
         force = slice(first, first + 3)
         load = max(float((R @ wrenches[force])[2]), least)
-        D[force, force] = force_weights * R / load
+        D[force, force] = np.array([[tangential], [tangential], [normal]]) * R / load
         if support.kind == 'surface':
             x, y, _ = np.abs(support.points).max(axis=0)
-            for row, size in enumerate((y, x, max(x, y)), first + 3):
-                D[row, row] = moment / (load * size)
+            moments = range(first + 3, first + 6)
+            D[moments, moments] = moment / (load * np.array([y, x, max(x, y)]))
         first += support.rows
     return D

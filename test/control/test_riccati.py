@@ -48,8 +48,8 @@ def decay(A, B, K, discrete):
 
 
 def loop_decays(problem, K, P):
-    loop = problem.close(K)
-    return loop.decays(P, loop.decrease(P))
+    F, _ = problem.close(K)
+    return problem.decays(F, P, problem.decrease(F, P))
 
 
 def error(K, expected):
