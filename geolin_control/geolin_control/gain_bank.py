@@ -143,13 +143,20 @@ class GainBank:
             Relative error of the bank's own gains there up to which it stays as it is.
         """
         for route in self.routes.values():
-            _check_like(gains, route.knots[0])
+            first = route.knots[0]
+            kinds = [
+                f'{len(g.columns)} columns, {g.K_past.shape[1]} past inputs, every {g.dt:g} s'
+                for g in (gains, first)
+            ]
+            if kinds[0] != kinds[1] or (gains.columns, gains.rows) != (first.columns, first.rows):
+                raise ConfigurationError(
+                    f'gains have {kinds[0]}; the bank expects {kinds[1]}, and the same names'
+                )
         frames = frozenset(gains.contacts)
-        if frames not in self.routes:
-            return replace(self, routes=self.routes | {frames: Route((gains,), np.zeros(0))})
-        route = self.routes[frames]
-        gains = replace(gains, supports=_in_order(gains, route.knots[0]))
-        return replace(self, routes=self.routes | {frames: route.with_gains(gains, tolerance)})
+        route = self.routes.get(frames, Route((gains,), np.zeros(0)))
+        supports = _in_order(gains.supports, route.knots[0].supports)
+        route = route.with_gains(replace(gains, supports=supports), tolerance)
+        return replace(self, routes=self.routes | {frames: route})
 
     @property
     def largest_error(self) -> float:
@@ -196,28 +203,25 @@ def build(
                 f'a route has the contact sets {sorted(map(sorted, feet))}, expected one, and no '
                 'other route with it'
             )
-        made = [design(model, point, tuning) for point in points]
-        knots, errors = [made[0]], []
-        ahead = list(zip(points[1:], made[1:], strict=True))[::-1]
-        here = points[0]
+        first, *rest = [(point, design(model, point, tuning)) for point in points]
+        done, ahead, errors = [first], rest[::-1], list[float]()
         while ahead:
-            point, gains = ahead[-1]
-            halfway = _halfway(model, here, point)
+            (here, before), (there, after) = done[-1], ahead[-1]
+            halfway = _halfway(model, here, there)
             between = design(model, halfway, tuning)
-            error = _error(interpolated(knots[-1], gains, 0.5), between)
-            if error > tolerance:
-                ahead.append((halfway, between))
-                if len(ahead) + len(knots) > most_knots:
-                    raise InfeasibleError(
-                        f'gains of robot {model.name!r} would need more than {most_knots} '
-                        f'postures to be interpolated within {tolerance:g}; allow for more, or '
-                        'make the route shorter'
-                    )
+            error = _error(interpolated(before, after, 0.5), between)
+            if error <= tolerance:
+                done.append(ahead.pop())
+                errors.append(error)
                 continue
-            knots.append(gains)
-            errors.append(error)
-            here, _ = ahead.pop()
-        found[feet.pop()] = Route(tuple(knots), np.array(errors))
+            ahead.append((halfway, between))
+            if len(ahead) + len(done) > most_knots:
+                raise InfeasibleError(
+                    f'gains of robot {model.name!r} would need more than {most_knots} postures '
+                    f'to be interpolated within {tolerance:g}; allow for more, or make the route '
+                    'shorter'
+                )
+        found[feet.pop()] = Route(tuple(gains for _, gains in done), np.array(errors))
     return GainBank(model.hash, found)
 
 
@@ -237,19 +241,16 @@ def squat(
 
 def interpolated(first: Gains, second: Gains, fraction: float) -> Gains:
     """Return what lies between two gains for the same contacts, and their operating points."""
-
-    def between(a: Array, b: Array) -> Array:
-        return a + fraction * (b - a)
-
+    mean = {
+        name: (1.0 - fraction) * getattr(first, name) + fraction * getattr(second, name)
+        for name in ('feedforward', 'K', 'K_complement', 'K_past')
+    }
     return replace(
         first,
         state=first.state.retract(fraction * first.state.difference(second.state)),
-        feedforward=between(first.feedforward, second.feedforward),
-        K=between(first.K, second.K),
-        K_complement=between(first.K_complement, second.K_complement),
-        K_past=between(first.K_past, second.K_past),
         closed_loop=max(first.margin, second.margin),
         solution=None,
+        **mean,
     )
 
 
@@ -263,20 +264,10 @@ def _halfway(model: TreeModel, first: Equilibrium, second: Equilibrium) -> Equil
     return equilibrium(model, state, first.stands_on)
 
 
-def _check_like(gains: Gains, others: Gains) -> None:
-    def kind(one: Gains) -> str:
-        return f'{len(one.columns)} columns, {one.K_past.shape[1]} past inputs, every {one.dt:g} s'
-
-    if (gains.columns, gains.rows, kind(gains)) != (others.columns, others.rows, kind(others)):
-        raise ConfigurationError(
-            f'gains have {kind(gains)}; the bank expects {kind(others)}, and the same names'
-        )
-
-
-def _in_order(gains: Gains, others: Gains) -> tuple[Support, ...]:
-    """Return the supports of gains as others for the same frames have them."""
-    ours = {support.frame: support for support in gains.supports}
-    for support in others.supports:
+def _in_order(given: Sequence[Support], others: Sequence[Support]) -> tuple[Support, ...]:
+    """Return supports as others for the same frames are ordered."""
+    ours = {support.frame: support for support in given}
+    for support in others:
         own = ours[support.frame]
         if own.kind != support.kind or not np.array_equal(own.points, support.points):
             raise ConfigurationError(
@@ -284,7 +275,7 @@ def _in_order(gains: Gains, others: Gains) -> tuple[Support, ...]:
                 f'{np.asarray(own.points).tolist()}, the bank expects {support.kind!r} with '
                 f'{np.asarray(support.points).tolist()}'
             )
-    return tuple(ours[support.frame] for support in others.supports)
+    return tuple(ours[support.frame] for support in others)
 
 
 def _error(K: Gains, exact: Gains) -> float:

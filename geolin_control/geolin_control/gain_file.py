@@ -4,14 +4,13 @@
 
 import io
 import json
-import struct
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import yaml
@@ -22,7 +21,7 @@ from geolin_control.whole_file import whole_file
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support
 from geolin_ros.description.safe_yaml import parse_yaml
-from geolin_ros.errors import GeolinError, InputError
+from geolin_ros.errors import InputError
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial.se3 import check_pose
@@ -31,12 +30,19 @@ from geolin_ros.typing import Array
 FORMAT, VERSION, OF_GAIT = 'geolin_ros gain bank', 1, 2
 MOST_BYTES = 1_000_000_000  # of a bank in YAML; the .npz of the same gains is smaller and faster
 _YAML = ('.yaml', '.yml')
-_MALFORMED = (
-    *(ValueError, KeyError, TypeError, AttributeError, ArithmeticError, GeolinError),
-    *(EOFError, OSError, MemoryError, RecursionError, NotImplementedError),
-    *(zipfile.BadZipFile, zlib.error, struct.error),
-)
-"""What readers of YAML, JSON, NumPy and zip end in with bytes that no bank has."""
+# Shapes of arrays: k knots, f supports, q positions, u inputs, z entries of the state.
+_SHAPES = {
+    'H': 'k44',
+    's': 'kq',
+    'feedforward': 'ku',
+    'K': 'kuz',
+    'K_complement': 'kuz',
+    'K_past': 'ku*',
+    'placement': 'kf44',
+    'margin': 'k',
+    'error': '-',
+}
+_MOVING = _SHAPES | {'v': 'k6', 'r': 'kn'}
 
 
 def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) -> None:
@@ -46,23 +52,42 @@ def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) ->
     `InputError` if the bank is for another model; `OSError` if the file cannot be written.
     """
     _check_hash(bank.model_hash, model, 'the bank')
-    routes = _runs(bank.knots) if isinstance(bank, GaitGains) else list(bank.routes.values())
-    header = {
+    header: dict[str, Any] = {
         'format': FORMAT,
         'version': VERSION,
         'model_name': model.name,
         'model_hash': bank.model_hash,
         'columns': [label.name for label in state_labels(model)],
         'rows': [label.name for label in input_labels(model)],
-        'routes': [_description(route) for route in routes],
+        'routes': [],
     }
     if isinstance(bank, GaitGains):
         header['version'] = OF_GAIT
         header['gait'] = {'first': bank.first, 'displacement': bank.displacement.tolist()}
-    names = _shapes(header)
-    arrays = [{name: _ARRAYS[name](route) for name in names} for route in routes]
+        runs = [tuple(run) for _, run in groupby(bank.knots, attrgetter('contacts'))]
+        routes = [Route(run, np.zeros(len(run) - 1)) for run in runs]
+    else:
+        routes = list(bank.routes.values())
+    for route in routes:
+        supports = [
+            {'frame': one.frame, 'kind': one.kind, 'points': np.asarray(one.points).tolist()}
+            for one in route.knots[0].supports
+        ]
+        header['routes'].append({'supports': supports, 'dt': route.knots[0].dt})
+    arrays = [{name: _array(name, route) for name in _shapes(header)} for route in routes]
     with whole_file(path) as file:
-        (_write_yaml if Path(path).suffix in _YAML else _write_npz)(file, header, arrays)
+        if Path(path).suffix in _YAML:
+            for entry, named in zip(header['routes'], arrays, strict=True):
+                entry |= {name: values.tolist() for name, values in named.items()}
+            layout: dict[str, Any] = {'sort_keys': False, 'default_flow_style': None, 'width': 99}
+            yaml.dump(header, file, _Dumper, encoding='utf-8', **layout)
+        else:
+            stacks: dict[str, Any] = {
+                f'route{k}/{name}': values
+                for k, named in enumerate(arrays)
+                for name, values in named.items()
+            }
+            np.savez(file, header=np.array(json.dumps(header)), **stacks)
 
 
 def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
@@ -80,13 +105,18 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
         found = str(header['model_hash'])
     _check_hash(found, model, str(path))
     with _named(path):
-        shapes = _shapes(header)
         routes = [
-            _route(*parts, shapes, model) for parts in zip(header['routes'], arrays, strict=True)
+            _route(entry, named, _shapes(header), model)
+            for entry, named in zip(header['routes'], arrays, strict=True)
         ]
-        if 'gait' in header:
-            return _gait(header['gait'], routes, model)
-        return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
+        if 'gait' not in header:
+            return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
+        knots = tuple(knot for route in routes for knot in route.knots)
+        first = int(header['gait']['first'])
+        if not 0 <= first < len(knots):
+            raise ValueError(f'the period begins at knot {first} of {len(knots)}')
+        displacement = check_pose(np.array(header['gait']['displacement'], dtype=np.float64))
+        return GaitGains(model.hash, knots, first, displacement)
 
 
 @contextmanager
@@ -94,39 +124,19 @@ def _named(path: str | Path) -> Iterator[None]:
     """Raise `InputError` with the path for what is malformed."""
     try:
         yield
-    except _MALFORMED as error:
+    except Exception as error:  # of YAML, JSON, NumPy or zip, with bytes that no bank has
         raise InputError(
             f'{path} is no gain bank of version {VERSION}: {error or type(error).__name__}; make '
             'one with save_bank'
         ) from error
 
 
-def _write_yaml(file: IO[bytes], header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
-    routes = [
-        entry | {name: values.tolist() for name, values in stacks.items()}
-        for entry, stacks in zip(header['routes'], arrays, strict=True)
-    ]
-    document = header | {'routes': routes}
-    layout: dict[str, Any] = {'sort_keys': False, 'default_flow_style': None, 'width': 99}
-    yaml.dump(document, file, _Dumper, encoding='utf-8', **layout)
-
-
 def _read_yaml(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
     header = parse_yaml(content.decode('utf-8'), MOST_BYTES)
-    routes = header.get('routes', ())
     return header, [
         {name: np.array(entry[name], dtype=np.float64) for name in _shapes(header)}
-        for entry in routes
+        for entry in header.get('routes', ())
     ]
-
-
-def _write_npz(file: IO[bytes], header: dict[str, Any], arrays: list[dict[str, Array]]) -> None:
-    stacks: dict[str, Any] = {
-        f'route{index}/{name}': values
-        for index, named in enumerate(arrays)
-        for name, values in named.items()
-    }
-    np.savez(file, header=np.array(json.dumps(header)), **stacks)
 
 
 def _read_npz(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
@@ -149,110 +159,47 @@ class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):  # type: ignore[mi
         return True
 
 
-def _description(route: Route) -> dict[str, Any]:
-    first = route.knots[0]
-    supports = [
-        {
-            'frame': support.frame,
-            'kind': support.kind,
-            'points': np.asarray(support.points).tolist(),
-        }
-        for support in first.supports
-    ]
-    return {'supports': supports, 'dt': first.dt}
-
-
-def _of_knots(part: Callable[[Gains], Any]) -> Callable[[Route], Array]:
-    return lambda route: np.array([part(knot) for knot in route.knots])
-
-
-_ARRAYS: dict[str, Callable[[Route], Array]] = {
-    'H': _of_knots(lambda knot: knot.state.H),
-    's': _of_knots(lambda knot: knot.state.s),
-    'v': _of_knots(lambda knot: knot.state.v),
-    'r': _of_knots(lambda knot: knot.state.r),
-    'feedforward': _of_knots(lambda knot: knot.feedforward),
-    'K': _of_knots(lambda knot: knot.K),
-    'K_complement': _of_knots(lambda knot: knot.K_complement),
-    'K_past': _of_knots(lambda knot: knot.K_past),
-    'placement': _of_knots(lambda knot: [support.placement for support in knot.supports]),
-    'margin': _of_knots(lambda knot: knot.margin),
-    'error': lambda route: np.array(route.errors),
-}
-
-# Shape of each array of a route: k knots, f supports, n_s, u inputs, z entries of the state.
-_SHAPES = {
-    'H': 'k44',
-    's': 'kq',
-    'feedforward': 'ku',
-    'K': 'kuz',
-    'K_complement': 'kuz',
-    'K_past': 'ku*',
-    'placement': 'kf44',
-    'margin': 'k',
-    'error': '-',
-}
-_MOVING = {'v': 'k6', 'r': 'kn'}
-
-
 def _shapes(header: dict[str, Any]) -> dict[str, str]:
     """Return the arrays of a file: what stands has no velocities."""
-    return _SHAPES | _MOVING if 'gait' in header else _SHAPES
+    return _MOVING if 'gait' in header else _SHAPES
 
 
-def _runs(knots: Sequence[Gains]) -> list[Route]:
-    """Return knots in order, those on the same contacts together."""
-    groups = (tuple(own) for _, own in groupby(knots, lambda knot: knot.contacts))
-    return [Route(own, np.zeros(len(own) - 1)) for own in groups]
-
-
-def _gait(about: dict[str, Any], routes: Sequence[Route], model: TreeModel) -> GaitGains:
-    knots = tuple(knot for route in routes for knot in route.knots)
-    first, displacement = int(about['first']), np.array(about['displacement'], dtype=np.float64)
-    if not 0 <= first < len(knots):
-        raise ValueError(f'the period begins at knot {first} of {len(knots)}')
-    check_pose(displacement)
-    return GaitGains(model.hash, knots, first, displacement)
+def _array(name: str, route: Route) -> Array:
+    if name == 'error':
+        return np.array(route.errors)
+    if name == 'placement':
+        return np.array([[one.placement for one in knot.supports] for knot in route.knots])
+    part = attrgetter(f'state.{name}' if name in 'Hsvr' else name)
+    return np.array([part(knot) for knot in route.knots])
 
 
 def _route(
     entry: dict[str, Any], arrays: dict[str, Any], shapes: dict[str, str], model: TreeModel
 ) -> Route:
-    sizes = {
-        'k': len(arrays['H']),
-        'f': len(entry['supports']),
-        'q': model.n_s,
-        'n': model.n,
-        'u': len(model.actuated_joints),
-        'z': 2 * model.m,
-        '4': 4,
-        '6': 6,
-        '-': len(arrays['H']) - 1,
-    }
+    k, supports = len(arrays['H']), entry['supports']
+    sizes = {'k': k, '-': k - 1, 'f': len(supports), 'q': model.n_s, 'n': model.n, '4': 4, '6': 6}
+    sizes |= {'u': len(model.actuated_joints), 'z': 2 * model.m}
     for name, shape in shapes.items():
         expected = tuple(sizes.get(letter, arrays[name].shape[-1]) for letter in shape)
         if arrays[name].shape != expected or not np.all(np.isfinite(arrays[name])):
             raise ValueError(f'{name} has shape {arrays[name].shape}, expected finite {expected}')
-    still = np.zeros((sizes['k'], 6)), np.zeros((sizes['k'], model.n))
-    v, r = arrays.get('v', still[0]), arrays.get('r', still[1])
+    still = {'v': np.zeros((k, 6)), 'r': np.zeros((k, model.n))}
     knots = []
-    for k in range(sizes['k']):
-        supports = tuple(
-            Support(one['frame'], one['kind'], np.array(one['points']), arrays['placement'][k, i])
-            for i, one in enumerate(entry['supports'])
-        )
+    for at in range(k):
+        knot = {name: values[at] for name, values in (still | arrays).items() if name != 'error'}
+        feet = zip(supports, knot['placement'], strict=True)
         knots.append(
             Gains(
-                model.state(arrays['H'][k], arrays['s'][k], v[k], r[k]),
-                arrays['feedforward'][k],
-                arrays['K'][k],
-                arrays['K_complement'][k],
-                arrays['K_past'][k],
-                supports,
+                model.state(knot['H'], knot['s'], knot['v'], knot['r']),
+                knot['feedforward'],
+                knot['K'],
+                knot['K_complement'],
+                knot['K_past'],
+                tuple(Support(f['frame'], f['kind'], np.array(f['points']), H) for f, H in feet),
                 state_labels(model),
                 input_labels(model),
                 float(entry['dt']),
-                float(arrays['margin'][k]),
+                float(knot['margin']),
                 None,
             )
         )
