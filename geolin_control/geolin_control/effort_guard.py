@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.typing import Array
-
-__all__ = ['EffortGuard', 'GuardSettings', 'effort_limits']
 
 
 @dataclass(frozen=True)

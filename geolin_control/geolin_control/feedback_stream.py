@@ -119,7 +119,7 @@ class FeedbackStream(StateStream[Command]):
             return
         self._stamp, self._received_at = earlier._stamp, earlier._received_at
         if earlier.is_obeyed:
-            self.regulator.resume_efforts(earlier.regulator)
+            self.regulator.guard.resume(earlier.regulator.guard)
         if old.joint_names != new.joint_names:
             return
         self.regulator.resume(earlier.regulator)
@@ -150,7 +150,7 @@ class FeedbackStream(StateStream[Command]):
             return self.regulator.damp(now, self._state, reason)
         if self._steady.update(now, self._in_force) != frozenset(self.regulator.standing_on):
             self.regulator.stand_on(tuple(self._steady.contacts))
-        if not self.regulator.is_led:
+        if self.regulator.reference is None:
             self.regulator.follow(Reference(self._state.at_rest()))
         return self.regulator.command(now, self._state)
 
@@ -160,7 +160,7 @@ class FeedbackStream(StateStream[Command]):
             error = InputError('linearization holds NaN or inf in a or b, expected finite numbers')
             raise DroppedInput(Cause.NOT_FINITE, str(error))
         self._linearization = message
-        self.regulator.note_linearization(nanoseconds(message.header.stamp) * 1e-9)
+        self.regulator.linearized_at = nanoseconds(message.header.stamp) * 1e-9
 
     def _take_contacts(self, message: Any) -> None:
         """Take a geolin_msgs/ContactStates; it counts once it has lasted."""
@@ -186,7 +186,7 @@ class FeedbackStream(StateStream[Command]):
         """
         newest, self._linearization = self._linearization, None
         if newest is not None:
-            self.regulator.take(read_measured(newest, self.model))
+            self.regulator.newest = read_measured(newest, self.model)
         return self.regulator.gains if self.regulator.redesign() else None
 
     def release(self, reason: str) -> Command:
@@ -224,7 +224,7 @@ class FeedbackStream(StateStream[Command]):
             self.counts.drops[drop.cause] += 1
             reason = f'no state of the base: {drop}'
         self._stamp, self._received_at, self._is_seen = stamp, time.monotonic(), True
-        if not self.regulator.has_begun:
+        if not self.regulator.guard.has_begun:
             self._begin(whole)
         return reason
 

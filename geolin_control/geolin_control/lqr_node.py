@@ -271,7 +271,7 @@ class LqrNode(RobotNode):
         pipeline = self._pipeline
         if pipeline is None or not pipeline.stream.is_obeyed:
             return
-        if pipeline.stream.regulator.has_begun:
+        if pipeline.stream.regulator.guard.has_begun:
             self.get_logger().info(f'release: {reason}')
             for command in pipeline.stream.ramp_down(reason, WATCH_PERIOD):
                 self._send(pipeline, command)

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geolin_control.anchoring import anchored
-from geolin_control.effort_guard import EffortGuard, GuardSettings, effort_limits
+from geolin_control.effort_guard import EffortGuard, GuardSettings
 from geolin_control.gain_bank import GainBank
 from geolin_control.gait import GaitGains, along_ground
 from geolin_control.measured import Measured
@@ -24,7 +24,7 @@ from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.lqr import PERIOD, Gains, Tuning, regulate
 from geolin_ros.control.support import Support
-from geolin_ros.control.weights import Weights
+from geolin_ros.control.weights import Weights, effort_limits
 from geolin_ros.errors import ConfigurationError, UnknownNameError, unknown_name
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import reduce
@@ -124,11 +124,21 @@ class Regulator:
     Attributes
     ----------
     gains
-        In use, or None.
+        In use, or None before the first design.
     source
         What they were made of.
     failure
         Why the last design failed, or empty.
+    reference
+        Where the robot should be, or None; `follow` sets it.
+    standing_on
+        Frames of the supports in force; `stand_on` sets them.
+    newest
+        A linearization of which the next gains are made if it is calm and for the same contacts.
+    linearized_at
+        When the newest linearization came [s]: gains go on to be trusted.
+    guard
+        Which has the last word on efforts.
     """
 
     def __init__(
@@ -148,20 +158,19 @@ class Regulator:
         self._walks_since: float | None = None
         self._place: Array | None = None
         self._supports = {support.frame: support for support in supports}
-        self._standing_on = tuple(self._supports)
+        self.standing_on = tuple(self._supports)
         if self._bank is not None:
-            self._bank.route(self._standing_on)
+            self._bank.route(self.standing_on)
         if self._gait is not None:
             self.check_supports(sorted(self._gait.frames))
         if self.settings.weights is not None:
             self.settings.weights.deviations(model)  # which looks up what they name
-        self._guard = EffortGuard(effort_limits(model), self.settings.guard)
-        self._actuated = model.actuated
+        self.guard = EffortGuard(effort_limits(model), self.settings.guard)
         self._linearizer = Linearizer(model, [s.contact for s in supports])
         self._feedback: Feedback | None = None
-        self._reference: Reference | None = None
-        self._newest: Measured | None = None
-        self._linearized_at: float | None = None
+        self.reference: Reference | None = None
+        self.newest: Measured | None = None
+        self.linearized_at: float | None = None
         self._misfit_since: float | None = None
         self._followed_since: float | None = None
         self._rest = ''
@@ -181,28 +190,9 @@ class Regulator:
         earlier = self.failure and f'on earlier gains: {self.failure}'
         return '; '.join(filter(None, (self._rest, earlier)))
 
-    @property
-    def is_led(self) -> bool:
-        """Whether there is a reference."""
-        return self._reference is not None
-
-    @property
-    def standing_on(self) -> tuple[str, ...]:
-        """Frames that are in force."""
-        return self._standing_on
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether it has given any efforts."""
-        return self._guard.has_begun
-
     def begin(self, tau: Array) -> None:
         """Start from joint efforts (n,) that the motors give already, instead of from zero."""
-        self._guard.begin(tau[self._actuated])
-
-    def resume_efforts(self, earlier: 'Regulator') -> None:
-        """Go on from the efforts of an earlier regulator of the same motors."""
-        self._guard.resume(earlier._guard)
+        self.guard.begin(tau[self.model.actuated])
 
     def resume(self, earlier: 'Regulator') -> None:
         """Keep a robot with the same joints where an earlier regulator does.
@@ -210,21 +200,16 @@ class Regulator:
         Its gains serve until the next `redesign`.
         """
         self._feedback, self.source = earlier._feedback, earlier.source
-        self._reference, self._followed_since = earlier._reference, earlier._followed_since
-        self._linearized_at, self._misfit_since = earlier._linearized_at, earlier._misfit_since
+        self.reference, self._followed_since = earlier.reference, earlier._followed_since
+        self.linearized_at, self._misfit_since = earlier.linearized_at, earlier._misfit_since
         if earlier.model.hash == self.model.hash:
-            self._newest = earlier._newest
+            self.newest = earlier.newest
             if self._gait is not None and earlier._gait is not None:
                 self._walks_since, self._place = earlier._walks_since, earlier._place
         self._look_up()
 
-    # ---- what it is given
-
     def check_supports(self, frames: Sequence[str]) -> None:
-        """Check that these are supports of the robot.
-
-        Raises `UnknownNameError` if one of them is none of the supports.
-        """
+        """Raise `UnknownNameError` if a frame is none of the supports."""
         for frame in frames:
             if frame not in self._supports:
                 raise unknown_name('support', frame, self._supports, 'the supports')
@@ -236,7 +221,7 @@ class Regulator:
         `UnknownNameError` as `check_supports`.
         """
         self.check_supports(frames)
-        self._standing_on = tuple(frame for frame in self._supports if frame in set(frames))
+        self.standing_on = tuple(frame for frame in self._supports if frame in set(frames))
         self._look_up()
 
     def follow(self, reference: Reference) -> None:
@@ -244,23 +229,15 @@ class Regulator:
 
         A gait begins there.
         """
-        self._reference, self._followed_since = reference, None
+        self.reference, self._followed_since = reference, None
         self._walks_since = self._place = None
         self._look_up()
 
-    def note_linearization(self, time: float) -> None:
-        """Note that there was a linearization at ``time`` [s]: gains go on to be trusted."""
-        self._linearized_at = time
-
-    def take(self, measured: Measured) -> None:
-        """Make the next gains of this linearization, if it is calm and for the same contacts."""
-        self._newest = measured
+    # ---- gains, in a thread of their own
 
     def renew(self) -> None:
         """Let the next `redesign` make gains where nothing has changed, too."""
         self._designed_for = ()
-
-    # ---- gains, in a thread of their own
 
     def redesign(self) -> bool:
         """Make gains for reference and supports of this moment; return whether there are new ones.
@@ -274,7 +251,7 @@ class Regulator:
         UnknownNameError
             If the bank has none for these supports; as above.
         """
-        reference, frames, newest = self._reference, self._standing_on, self._newest
+        reference, frames, newest = self.reference, self.standing_on, self.newest
         if reference is None:
             return False
         if self._gait is not None:
@@ -302,10 +279,10 @@ class Regulator:
 
     def _look_up(self) -> None:
         """Take what the bank has for supports and reference; it is quick."""
-        if self._bank is None or self._reference is None:
+        if self._bank is None or self.reference is None:
             return
         try:
-            gains = self._bank.gains(self._standing_on, self._reference.state)
+            gains = self._bank.gains(self.standing_on, self.reference.state)
         except UnknownNameError as error:
             self.failure = str(error)
             return
@@ -321,31 +298,28 @@ class Regulator:
             self.source, C = 'linearization', newest.on(self._linearizer)
         else:
             self.source, C = 'model', self._linearizer(point.state, point.tau)
-        previous = self.gains
         tuning = Tuning(settings.weights, settings.dt, settings.delay)
-        return regulate(self.model, point, reduce(C), tuning, previous)
+        return regulate(self.model, point, reduce(C), tuning, self.gains)
 
     # ---- efforts, at the rate of the states
 
     def command(self, time: float, state: State) -> Command:
         """Return what the motors get for the state at ``time`` [s]."""
-        rates = state.r[self._actuated]
-        if self._gait is not None and self._reference is not None:
-            self._play(self._gait, time, self._reference)
+        rates = state.r[self.model.actuated]
+        if self._gait is not None and self.reference is not None:
+            self._play(self._gait, time, self.reference)
         self._rest = self._taken_to_rest(time)
         reason = self._objection(time, state)
-        if reason:
-            return self._sent(self._guard.damp(time, rates), Mode.DAMPING, reason)
-        assert self._feedback is not None
-        assert self._reference is not None
-        reference, given = self._reference
+        if reason or self._feedback is None or self.reference is None:
+            return self._sent(self.guard.damp(time, rates), Mode.DAMPING, reason)
+        reference, given = self.reference
         if self._rest:
             reference = reference.at_rest()
         if self.settings.anchor and self._gait is None and np.all(np.isfinite(state.data)):
-            reference = anchored(self.model, reference, state, self._standing_on)
+            reference = anchored(self.model, reference, state, self.standing_on)
         wanted = self._feedback.efforts(state, reference, given)
-        efforts = self._guard.feedback(time, wanted, rates)
-        if not self._guard.share:
+        efforts = self.guard.feedback(time, wanted, rates)
+        if not self.guard.share:
             return self._sent(efforts, Mode.DAMPING, 'feedback is not finite or begins only now')
         return self._sent(efforts, Mode.FEEDBACK, '')
 
@@ -355,24 +329,24 @@ class Regulator:
             stood = gait.knots[0].state.H
             self._place = along_ground(reference.state.H) @ se3.inverse(along_ground(stood))
             self._place[2, 3] = reference.state.H[2, 3] - stood[2, 3]
-        if self._walks_since is None and self._guard.share == 1.0:
+        if self._walks_since is None and self.guard.share == 1.0:
             self._walks_since = time
         elapsed = 0.0 if self._walks_since is None else time - self._walks_since
         gains = gait.at(elapsed, self._place)
-        self.source, self._standing_on = 'bank', gains.contacts
+        self.source, self.standing_on = 'bank', gains.contacts
         self._use(gains)
-        self._reference, self._followed_since = Reference(gains.state), time
+        self.reference, self._followed_since = Reference(gains.state), time
 
     def damp(self, time: float, state: State, reason: str) -> Command:
         """Return efforts that only slow the joints down; a gait is over, and its reference."""
         if self._gait is not None:
-            self._reference = self._walks_since = self._place = None
-        efforts = self._guard.damp(time, state.r[self._actuated])
+            self.reference = self._walks_since = self._place = None
+        efforts = self.guard.damp(time, state.r[self.model.actuated])
         return self._sent(efforts, Mode.DAMPING, reason)
 
     def release(self, time: float, reason: str) -> Command:
         """Return efforts on their way to zero, for when no state is known."""
-        return self._sent(self._guard.release(time), Mode.RELEASE, reason)
+        return self._sent(self.guard.release(time), Mode.RELEASE, reason)
 
     def _sent(self, efforts: Array, mode: Mode, reason: str) -> Command:
         """Return a command, whose efforts the feedback remembers."""
@@ -383,23 +357,27 @@ class Regulator:
     def _objection(self, time: float, state: State) -> str:
         """Return why feedback is not to be trusted, or nothing."""
         settings = self.settings
-        if self._reference is None:
+        if self.reference is None:
             return 'no reference yet'
         if self._feedback is None:
             return self.failure or 'no gains yet'
-        if misfit := self._misfit(time, self._feedback.gains):
-            return misfit
-        if self._walks_since is not None and not self._guard.share:
+        if set(self._feedback.gains.contacts) == set(self.standing_on):
+            self._misfit_since = None
+        elif self._misfit_since is None:
+            self._misfit_since = time
+        elif abs(time - self._misfit_since) > settings.contacts_timeout:
+            standing_on = ', '.join(self.standing_on) or 'no contacts'
+            return f'no gains for {standing_on}: {self.failure or "they are being made"}'
+        if self._walks_since is not None and not self.guard.share:
             return 'the gait was interrupted: a reference begins it anew'
         if settings.gains_timeout and self._bank is None and self._gait is None:
-            if self._linearized_at is None:
-                self._linearized_at = time
-            age = time - self._linearized_at
+            if self.linearized_at is None:
+                self.linearized_at = time
+            age = time - self.linearized_at
             if abs(age) > settings.gains_timeout:  # one from the future is none of now
-                return f'no linearization for {age:.2f} s, expected one within ' + (
-                    f'{settings.gains_timeout:g} s'
-                )
-        at = se3.relative(self._reference.state.H, state.H)
+                within = f'{settings.gains_timeout:g} s'
+                return f'no linearization for {age:.2f} s, expected one within {within}'
+        at = se3.relative(self.reference.state.H, state.H)
         distance = float(np.linalg.norm(at[:3, 3]))
         turn = math.acos(min(1.0, max(-1.0, 0.5 * (float(np.trace(at[:3, :3])) - 1.0))))
         if not (distance <= settings.trust_position and turn <= settings.trust_rotation):
@@ -412,11 +390,11 @@ class Regulator:
 
     def _taken_to_rest(self, time: float) -> str:
         """Return why velocities of the reference do not count any more, or nothing."""
-        if self._reference is None:
+        if self.reference is None:
             return ''
         if self._followed_since is None:
             self._followed_since = time
-        age, state = time - self._followed_since, self._reference.state
+        age, state = time - self._followed_since, self.reference.state
         is_moving = state.v.any() or state.r.any()
         if abs(age) <= self.settings.reference_timeout or not is_moving:
             return ''
@@ -424,15 +402,3 @@ class Regulator:
             f'the reference moves and is {age:.2f} s old, expected a newer one within '
             f'{self.settings.reference_timeout:g} s: its velocities count as zero'
         )
-
-    def _misfit(self, time: float, gains: Gains) -> str:
-        """Return what it stands on if gains are not for that, and have not been for too long."""
-        if set(gains.contacts) == set(self._standing_on):
-            self._misfit_since = None
-            return ''
-        if self._misfit_since is None:
-            self._misfit_since = time
-        if abs(time - self._misfit_since) <= self.settings.contacts_timeout:
-            return ''
-        standing_on = ', '.join(self._standing_on) or 'no contacts'
-        return f'no gains for {standing_on}: {self.failure or "they are being made"}'

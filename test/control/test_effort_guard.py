@@ -4,11 +4,12 @@
 
 import numpy as np
 import pytest
-from geolin_control.effort_guard import EffortGuard, GuardSettings, effort_limits
+from geolin_control.effort_guard import EffortGuard, GuardSettings
 from hypothesis import given
 from hypothesis import strategies as st
 
 from geolin_ros import TreeModel, robots
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import ConfigurationError
 
 LIMITS = np.array([23.7, 45.0])

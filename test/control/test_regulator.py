@@ -52,7 +52,7 @@ def test_gains__are_made_of_a_linearization_that_is_calm_and_near():
     assert not held.redesign()  # nothing is new
 
     def made_of(outside):
-        held.take(outside)
+        held.newest = outside
         assert held.redesign()
         return held.gains.K / size
 
@@ -105,7 +105,7 @@ def commands(held, state, first, last):
     """Return what the motors get from one period to another, with fresh linearizations."""
     found = []
     for k in range(first, last):
-        held.note_linearization(k * PERIOD)
+        held.linearized_at = k * PERIOD
         found.append(held.command(k * PERIOD, state))
     return found
 
@@ -138,7 +138,7 @@ def test_contacts_without_gains__are_damped_until_they_are_left(feet, why):
 def test_linearization_of_another_world__is_refused_and_the_gains_stay(scale):
     held, state = regulator()
     before = held.gains
-    held.take(measured(state, scale))
+    held.newest = measured(state, scale)
     with pytest.raises(InputError, match=r'B of the linearization is .* look at the'):
         held.redesign()
     assert held.gains is before
@@ -153,7 +153,7 @@ def test_feedback__gives_way_to_damping(why):
     moved = state.copy()
     moved.r[:] = 1.0
     if why == 'no linearization':
-        held.note_linearization(-1.5)
+        held.linearized_at = -1.5
     else:
         moved.H[2, 3] -= 0.26
     for k in range(250, 270):
@@ -171,7 +171,7 @@ def test_linearization_that_never_comes__is_waited_for_from_the_first_feedback_o
     assert {command.mode for command in found[1:250]} == {Mode.FEEDBACK}
     assert {command.mode for command in found[252:]} == {mode}
     assert (mode is Mode.DAMPING) == ('no linearization for 0.60 s' in found[-1].reason)
-    held.note_linearization(first + 300 * PERIOD)
+    held.linearized_at = first + 300 * PERIOD
     assert held.command(first + 300 * PERIOD, state).mode is Mode.FEEDBACK
 
 

@@ -135,7 +135,9 @@ def test_gait_that_was_interrupted__begins_anew_with_a_reference(simulator, file
     assert 'trust region' in regulator.command(0.404, away).reason
     assert 'a reference begins it anew' in regulator.command(0.406, state).reason
     regulator.damp(0.407, state, 'no odometry')
-    assert not regulator.is_led  # as a state with odometry does it again, where the robot is then
+    assert (
+        regulator.reference is None
+    )  # as a state with odometry does it again, where the robot is then
     regulator.follow(Reference(state.at_rest()))
     modes = [regulator.command(0.408 + k * PERIOD, state).mode for k in range(200)]
     assert modes[-1] is Mode.FEEDBACK
