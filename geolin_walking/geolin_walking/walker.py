@@ -126,10 +126,10 @@ class Plan:
         Feet that stand in each interval.
     wrenches : (N, rows)
         Forces of all feet at the nodes, in contact axes [N, N m].
+    limit : (n_u,)
+        Of the efforts.
     reference, solution
         What it should be, and of the quadratic program; None while damping.
-    from_last
-        Whether it is about the last plan, not about the reference.
     """
 
     phase: Phase
@@ -141,11 +141,9 @@ class Plan:
     in_force: tuple[tuple[str, ...], ...]
     wrenches: Array
     limit: Array
-    """(n_u,) of the efforts."""
     model: TreeModel
     reference: Reference | None = None
     solution: Solution | None = None
-    from_last: bool = False
 
     @property
     def law(self) -> Law:
@@ -175,8 +173,6 @@ class Walker:
         Of the feet, in their order.
     problem
         The quadratic program of the newest plan.
-    failures
-        How often a plan about the last one could not be used, and how often no plan.
     """
 
     def __init__(
@@ -206,7 +202,6 @@ class Walker:
         self._about_last = about_last_plan
         self._last: Plan | None = None
         self._has_fallen = False
-        self.failures = [0, 0]
 
     def plan(self, time: float, state: State, touching: Sequence[bool], command: Command) -> Plan:
         """Return the plan from a measured state on; after a fall, joints are damped.
@@ -222,55 +217,42 @@ class Walker:
         command
             Where to go.
         """
-        self._has_fallen |= has_fallen(self.planner, state)
         found = None
-        if not self._has_fallen:
-            found = self._planned(time, state, touching, command)
+        if not (self._has_fallen or has_fallen(self.planner, state)):
+            found = self._planned(self.planner(time, state, touching, command), state)
         self._has_fallen, self._last = found is None, found
         return self.damping(time, state) if found is None else found
 
     def damping(self, time: float, state: State) -> Plan:
         """Return the plan of a robot that has fallen, or shall not move."""
         model, limit = self.model, self._limit
-        there = np.repeat(state.at_rest().data[None], 2, axis=0)
-        n_u, m = len(limit), model.m
-        gains = np.zeros((n_u, 2 * m))
-        gains[np.arange(n_u), m + 6 + model.actuated] = -DAMPING_TIME * limit
-        rows = sum(support.rows for support in self.supports)
+        gains = np.zeros((len(limit), 2 * model.m))
+        gains[np.arange(len(limit)), model.m + 6 + model.actuated] = -DAMPING_TIME * limit
         return Plan(
             phase=Phase.DAMPING,
             times=np.array([time, time + 1.0]),
-            states=there,
+            states=np.repeat(state.at_rest().data[None], 2, axis=0),
             efforts=np.zeros((1, model.n)),
             gains=gains,
             complement=np.zeros_like(gains),
             in_force=((),),
-            wrenches=np.zeros((1, rows)),
+            wrenches=np.zeros((1, sum(support.rows for support in self.supports))),
             limit=limit,
             model=model,
         )
 
-    def _planned(
-        self, time: float, state: State, touching: Sequence[bool], command: Command
-    ) -> Plan | None:
+    def _planned(self, reference: Reference, state: State) -> Plan | None:
         """Return a plan about the last one, or else about the reference."""
-        reference = self.planner(time, state, touching, command)
-        last = self._last
-        found = None
-        if self._about_last and last is not None:
-            about = self._moved_on(last, reference, state)
-            self.problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
-            found = self._solve(reference, *about, True)
-            self.failures[0] += found is None
-        elif last is not None:
-            self.problem.shift(int(np.searchsorted(last.times, time + 1e-9)) - 1)
+        last, found = self._last, None
+        if last is not None:
+            passed = np.searchsorted(last.times, reference.times[0] + 1e-9) - 1
+            self.problem.shift(int(passed))
+            if self._about_last:
+                found = self._solve(reference, *self._moved_on(last, reference, state), state)
         if found is None:
             if self._about_last:
                 self.problem.forget()
-            found = self._solve(
-                reference, reference.states.copy(), reference.efforts, False, state
-            )
-            self.failures[1] += found is None
+            found = self._solve(reference, reference.states.copy(), reference.efforts, state)
         return found
 
     def _moved_on(self, last: Plan, reference: Reference, state: State) -> tuple[Array, Array]:
@@ -287,15 +269,10 @@ class Walker:
         return states, efforts
 
     def _solve(
-        self,
-        reference: Reference,
-        states: Array,
-        efforts: Array,
-        from_last: bool,
-        measured: State | None = None,
+        self, reference: Reference, states: Array, efforts: Array, state: State
     ) -> Plan | None:
         """Return the plan about states and efforts, None if the numbers overflow."""
-        model = self.model
+        model, problem = self.model, self.problem
         if not np.isfinite(states).all():
             return None
         try:
@@ -304,33 +281,28 @@ class Walker:
             return None
         at = self.planner.legs.points(states)
         self._fill(L, at, reference, states, efforts)
-        z0 = np.zeros(2 * model.m)
-        if measured is not None:
-            z0 = differences(states[:1], measured.data[None])[0]
-        solution = self.problem.solve(z0, most=RECURSIONS[self.supports[0].kind])
+        z0 = differences(states[:1], state.data[None])[0]
+        solution = problem.solve(z0, most=RECURSIONS[self.supports[0].kind])
         if not solution.is_finite or np.abs(solution.z).max() > 1e3:
-            self.problem.forget()
+            problem.forget()
             return None
-        planned = retracted(states, solution.z)
         tau = efforts.copy()
         tau[:, model.actuated] += solution.w
-        wrenches = L.wrenches + (
-            L.wrench_by_state @ solution.z[:-1, :, None] + L.wrench_by_tau @ solution.w[..., None]
-        ).squeeze(-1)
+        by_z = (L.wrench_by_state @ solution.z[:-1, :, None])[..., 0]
+        by_w = (L.wrench_by_tau @ solution.w[..., None])[..., 0]
         return Plan(
             phase=self.planner.phase,
             times=reference.times,
-            states=planned,
+            states=retracted(states, solution.z),
             efforts=tau,
             gains=solution.K[0],
             complement=self._impedance(states[:1], reference.in_force[0], at.J[0]),
             in_force=reference.in_force,
-            wrenches=wrenches,
+            wrenches=L.wrenches + by_z + by_w,
             limit=self._limit,
             model=model,
             reference=reference,
             solution=solution,
-            from_last=from_last,
         )
 
     def _fill(
@@ -343,27 +315,23 @@ class Walker:
     ) -> None:
         """Write the quadratic program."""
         problem, model, weights = self.problem, self.model, self.weights
-        m, N = model.m, len(L)
+        m, dt = model.m, self.planner.gait.dt
         problem.A[:], problem.B[:], problem.c[:] = L.A, L.B, L.c
-        share = np.append(np.diff(reference.times), self.planner.gait.dt)
-        share /= self.planner.gait.dt
-        prices = np.tile(self._prices, (N + 1, 1)) * share[:, None]
-        prices[N, :6] *= weights.end
-        prices[N, m : m + 6] *= weights.end
-        away = differences(reference.states, states)
-        problem.Q[:], problem.q[:] = 0.0, prices * away
-        self._diagonals[0][:] = prices
-        self._add_feet(at, reference, states, share)
-        R = share[:N, None] / (weights.efforts * self._limit) ** 2
-        problem.R[:] = 0.0
-        self._diagonals[1][:] = R
+        share = np.append(np.diff(reference.times), dt) / dt
+        prices = self._prices * share[:, None]
+        prices[-1, :6] *= weights.end
+        prices[-1, m : m + 6] *= weights.end
         own = efforts[:, model.actuated]
+        R = share[:-1, None] / (weights.efforts * self._limit) ** 2
+        for matrix in (problem.Q, problem.S, problem.R):
+            matrix[:] = 0.0
+        self._diagonals[0][:], self._diagonals[1][:] = prices, R
+        problem.q[:] = prices * differences(reference.states, states)
         problem.r[:] = R * (own - reference.efforts[:, model.actuated])
-        problem.S[:] = 0.0
+        self._add_feet(at, reference, states, share)
         if weights.force is not None:
-            self._add_forces(L, reference, share[:N])
-        rows = self._cones(L, at)
-        problem.C[:], problem.D[:], problem.e[:] = rows
+            self._add_forces(L, reference, share[:-1], weights.force)
+        problem.C[:], problem.D[:], problem.e[:] = self._cones(L, at)
         problem.lower[:], problem.upper[:] = -self._limit - own, self._limit - own
 
     def _add_feet(self, at: Places, reference: Reference, states: Array, share: Array) -> None:
@@ -386,21 +354,21 @@ class Walker:
             problem.Q[:, part, part] += weighted @ J.reshape(len(J), -1, m)
             problem.q[:, part] += (weighted @ error.reshape(len(J), -1, 1))[..., 0]
 
-    def _add_forces(self, L: LinearizedTrajectory, reference: Reference, share: Array) -> None:
+    def _add_forces(
+        self, L: LinearizedTrajectory, reference: Reference, share: Array, force: float
+    ) -> None:
         """Add what forces on soles cost that are not those wanted."""
         problem, weights = self.problem, self.weights
         weight = self.model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
-        wanted = np.zeros_like(L.wrenches)
-        prices = np.zeros(wanted.shape[1])
+        wanted, units = np.zeros_like(L.wrenches), np.zeros(L.wrenches.shape[1])
         for k, support in enumerate(self.supports):
             first = L.first[support.frame]
             wanted[:, first + 2] = weight * reference.loads[:, k]
             half = 0.5 * np.ptp(np.asarray(support.points), axis=0)
             arm = np.array([half[1], half[0], np.hypot(*half[:2])]) * weights.moment
-            assert weights.force is not None
-            units = np.array([weights.force, weights.force, weights.normal_force, *arm]) * weight
-            prices[first : first + 6] = units[: support.rows] ** -2.0
-        W = prices * share[:, None]
+            own = np.array([force, force, weights.normal_force, *arm])
+            units[first : first + support.rows] = weight * own[: support.rows]
+        W = units**-2.0 * share[:, None]
         by_z = (L.wrench_by_state * W[..., None]).transpose(0, 2, 1)
         by_u = (L.wrench_by_tau * W[..., None]).transpose(0, 2, 1)
         error = (L.wrenches - wanted)[..., None]
