@@ -11,7 +11,6 @@ with f = f0 + F_z z + F_u w of `LinearizedTrajectory`. In world axes forces turn
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,14 +28,6 @@ EDGE = 0.85
 """Share of a sole within which its centre of pressure stays."""
 TWIST = 0.05
 """nu of the moment about the normal of a sole [m]."""
-
-
-class Rows(NamedTuple):
-    """C (N, rows, 2 m), D (N, rows, n_u) and e (N, rows), forces as shares of the weight."""
-
-    C: Array
-    D: Array
-    e: Array
 
 
 class Cones:
@@ -63,8 +54,8 @@ class Cones:
         self._maps = [_map(support, friction) for support in supports]
         self.kinds = tuple(kind for L in self._maps for kind in KINDS[: len(L)])
 
-    def __call__(self, plan: LinearizedTrajectory, places: Places) -> Rows:
-        """Return the rows of all intervals.
+    def __call__(self, plan: LinearizedTrajectory, places: Places) -> tuple[Array, Array, Array]:
+        """Return C (N, rows, 2 m), D (N, rows, n_u), e (N, rows), forces as shares of the weight.
 
         Parameters
         ----------
@@ -74,31 +65,23 @@ class Cones:
             The contact frames at the nodes, at least those at which intervals begin.
         """
         N, _, n_x = plan.wrench_by_state.shape
-        rows_ = len(self.kinds)
-        found = Rows(
-            np.zeros((N, rows_, n_x)), np.zeros((N, rows_, plan.B.shape[2])), np.zeros((N, rows_))
-        )
-        at, m = 0, n_x // 2
+        C, D, e = [], [], []
         for number, (support, L) in enumerate(zip(self.supports, self._maps, strict=True)):
-            own, rows = plan.first[support.frame], slice(at, at + len(L))
-            forces = slice(own, own + support.rows)
+            first = plan.first[support.frame]
+            own = slice(first, first + support.rows)
             f, f_z, f_u = (
-                plan.wrenches[:, forces],
-                plan.wrench_by_state[:, forces],
-                plan.wrench_by_tau[:, forces],
+                part[:, own] for part in (plan.wrenches, plan.wrench_by_state, plan.wrench_by_tau)
             )
             if support.kind == 'point':
                 R, J = places.R[:N, number], places.J[:N, number]
                 f = (R @ f[..., None])[..., 0]
                 f_z, f_u = R @ f_z, R @ f_u
-                f_z[..., :m] -= _cross(f) @ J[:, 3:]
-            stands = np.array([support.frame in names for names in plan.in_force])
-            found.C[:, rows] = L @ f_z / self._weight
-            found.D[:, rows] = L @ f_u / self._weight
-            found.e[:, rows] = f @ L.T / self._weight
-            found.e[:, at + 4] += LEAST * stands
-            at += len(L)
-        return found
+                f_z[..., : n_x // 2] -= _cross(f) @ J[:, 3:]
+            C.append(L @ f_z / self._weight)
+            D.append(L @ f_u / self._weight)
+            e.append(f @ L.T / self._weight)
+            e[-1][:, 4] += [LEAST * (support.frame in names) for names in plan.in_force]
+        return np.hstack(C), np.hstack(D), np.hstack(e)
 
 
 def _cross(f: Array) -> Array:

@@ -23,7 +23,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array
 from geolin_walking.gait import Gait, Swing
-from geolin_walking.reference import Command, Path, Planner, about_z, in_world
+from geolin_walking.reference import Command, Path, Planner, about_z
 
 DEAD_ZONE = 0.06
 """Of the divergent component, within which steps stay where they are planned [m]; a leg that
@@ -52,8 +52,7 @@ class Stepper(Planner):
         self._offset = com - posture.H[:3, 3]
         height = (com - self.stood.mean(axis=0))[2]
         self._omega = float(np.sqrt(np.linalg.norm(STANDARD_GRAVITY) / height))
-        middle = self.home.mean(axis=0)
-        self._sides = (self.home - middle)[:, 1]
+        self._sides = self.home[:, 1]
         self._knot: tuple[float, Array] = 0.0, self.stood[:, :2].mean(axis=0)
         self._walked = False
         self._steps: list[tuple[float, Array]] = []
@@ -63,40 +62,31 @@ class Stepper(Planner):
     def _lead(
         self, times: Array, tick: int, state: State, command: Command
     ) -> tuple[Path, list[Array]]:
-        path, dt = self._path(times, command), self.gait.dt
-        yaws = np.unwrap(path.yaw)
-        now = float(times[0])
+        path, now = self._path(times, command), float(times[0])
         mass = centre_of_mass(self.model, state)
-        nu = np.concatenate((state.v, state.r))
-        c, speed = mass.com[:2], (mass.jacobian @ nu)[:2]
-        measured = c + speed / self._omega
-        swings = self.schedule.swings
-        if not swings:
-            if self._walked:
-                self._knot = now, self._knot[1]
-                self._walked = False
-            goals: list[Array] = []
-        else:
+        c, speed = mass.com[:2], (mass.jacobian @ np.concatenate((state.v, state.r)))[:2]
+        swings, goals = self.schedule.swings, list[Array]()
+        if swings:
             if not self._walked:
                 self._steps, self._excess = [], np.zeros(2)
-            self._walked = True
-            goals = self._goals(times, yaws, command)
-            first = swings[0]
+            yaws, first = np.unwrap(path.yaw), swings[0]
+            goals = self._goals(times, yaws)
             self._learn(first.lift * self.gait.dt, c, float(path.yaw[0]))
             if first.lift <= tick:
-                xi, _ = self._divergent(times, goals)
-                late = xi[0]
-                goals[0] = self._caught(goals[0], first, now, measured - late, path)
-                goals = goals[:1] + self._goals(times, yaws, command, goals[0])[1:]
-                self._knot = first.land * dt, self._stance(first)[:2].copy()
-        xi, p = self._divergent(times, goals)
-        self._p = p
+                late = c + speed / self._omega - self._divergent(times, goals)[0][0]
+                goals[0] = self._caught(goals[0], first, now, late, float(path.yaw[0]))
+                goals = self._goals(times, yaws, goals[0])
+                stance = self.stood[1 - first.group[0], :2]
+                self._knot = first.land * self.gait.dt, stance.copy()
+        elif self._walked:
+            self._knot = now, self._knot[1]
+        self._walked = bool(swings)
+        xi, self._p = self._divergent(times, goals)
         left = np.exp(-self._omega * (times - now))[:, None]  # of what c is off
-        places = xi + left * (c - xi[0])
-        rates = self._omega * (xi - places)
-        xy = places - (about_z(path.yaw) @ self._offset)[:, :2]
-        v = np.column_stack((rates, path.v[:, 2]))
-        self._at[:2], self._com = xy[0], places
+        self._com = xi + left * (c - xi[0])
+        xy = self._com - (about_z(path.yaw) @ self._offset)[:, :2]
+        self._at[:2] = xy[0]
+        v = np.column_stack((self._omega * (xi - self._com), path.v[:, 2]))
         return Path(xy, path.yaw, v), goals
 
     def _reach(self, times: Array, data: Array, feet: Array, turns: Array) -> Places:
@@ -124,47 +114,36 @@ class Stepper(Planner):
             error = np.clip(v - self._v[:2], -LEARNED, LEARNED)
             self._excess = np.clip(self._excess + LEARNING * error, -LEARNED, LEARNED)
 
-    def _stance(self, swing: Swing) -> Array:
-        """Return where the other foot stands, or stood last."""
-        return np.asarray(self.stood[1 - swing.group[0]])
-
-    def _goals(
-        self, times: Array, yaws: Array, command: Command, first: Array | None = None
-    ) -> list[Array]:
+    def _goals(self, times: Array, yaws: Array, first: Array | None = None) -> list[Array]:
         """Return footholds, each beside the other foot and half a stride ahead of it."""
-        places, goals = self.stood.copy(), []
-        length = self.gait.half * self.gait.dt
-        wanted = self._v - [*self._excess, 0.0]
-        for number, swing in enumerate(self.schedule.swings):
+        places, goals = self.stood.copy(), list[Array]()
+        stride = self.gait.half * self.gait.dt * (self._v - [*self._excess, 0.0]) * [1, 1, 0]
+        for swing in self.schedule.swings:
             foot = swing.group[0]
-            yaw = float(np.interp(swing.land * self.gait.dt, times, yaws))
-            aside = about_z(yaw) @ np.array([0.0, self._sides[foot] - self._sides[1 - foot], 0.0])
-            goal = places[1 - foot] + aside + length * in_world(wanted, yaw) * [1, 1, 0]
-            goal[2] = self._ground(goal[:2])
-            if number == 0 and first is not None:
+            if first is None or goals:
+                yaw = float(np.interp(swing.land * self.gait.dt, times, yaws))
+                aside = np.array([0.0, self._sides[foot] - self._sides[1 - foot], 0.0])
+                goal = places[1 - foot] + about_z(yaw) @ (aside + stride)
+                goal[2] = self._ground(goal[:2])
+            else:
                 goal = first[0]
             places[foot] = goal
             goals.append(goal[None])
         return goals
 
-    def _caught(self, goal: Array, swing: Swing, now: float, error: Array, path: Path) -> Array:
+    def _caught(self, goal: Array, swing: Swing, now: float, error: Array, yaw: float) -> Array:
         """Return a foothold moved by what the divergent component will be off."""
         size = float(np.linalg.norm(error))
         error = error * max(0.0, size - DEAD_ZONE) / max(size, 1e-9)
         remaining = max(0.0, swing.land * self.gait.dt - now)
-        moved = goal[0, :2] + np.exp(self._omega * remaining) * error
-        R = about_z(path.yaw[0])[:2, :2]
-        stance = self._stance(swing)[:2]
-        away = R.T @ (moved - stance)
-        foot = swing.group[0]
+        R, foot = about_z(yaw)[:2, :2], swing.group[0]
+        stance = self.stood[1 - foot, :2]
+        planned = R.T @ (goal[0, :2] - stance)
+        away = planned + np.exp(self._omega * remaining) * (R.T @ error)
         width = self._sides[foot] - self._sides[1 - foot]
-        away[1] = np.sign(width) * np.clip(
-            np.sign(width) * away[1], NEAREST * abs(width), WIDEST * abs(width)
-        )
-        ahead = (R.T @ (goal[0, :2] - stance))[0]
-        away[0] = np.clip(away[0], ahead - LONGEST, ahead + LONGEST)
-        xy = stance + R @ away
-        return np.array([[*xy, goal[0, 2]]])
+        away[1] = width * np.clip(away[1] / width, NEAREST, WIDEST)
+        away[0] = np.clip(away[0], planned[0] - LONGEST, planned[0] + LONGEST)
+        return np.array([[*(stance + R @ away), goal[0, 2]]])
 
     def _divergent(self, times: Array, goals: list[Array]) -> tuple[Array, Array]:
         """Return xi at the nodes, and p (N, 2) of the intervals between them."""
@@ -173,16 +152,14 @@ class Stepper(Planner):
         places = self.stood.copy()
         for swing, goal in zip(self.schedule.swings, goals, strict=True):
             foot = swing.group[0]
-            support = places[1 - foot][:2].copy()
+            support = places[1 - foot, :2].copy()
             knots += [(swing.lift * dt, support), (swing.land * dt, support)]
             places[foot] = goal[0]
         middle = places[:, :2].mean(axis=0)
         if not self.schedule.walks or not self._moving:
             knots.append((max(knots[-1][0], float(times[0])) + TO_REST, middle))
-        at = np.array([t for t, _ in knots])
-        points = np.array([point for _, point in knots])
-        order = np.argsort(at, kind='stable')
-        at, points = at[order], points[order]
+        knots.sort(key=lambda knot: knot[0])
+        at, points = (np.array(part) for part in zip(*knots, strict=True))
         end = max(float(times[-1]), float(at[-1])) + dt
         grid = np.concatenate((times, np.arange(times[-1] + dt, end + dt, dt)))
         mid = 0.5 * (grid[1:] + grid[:-1])
@@ -193,14 +170,12 @@ class Stepper(Planner):
         xi = (left[-1] * p[-1] - np.vstack((later, np.zeros(2)))) / left
         return xi[: len(times)], p[: len(times) - 1]
 
-    def _loads(self, times: Array, stands: Array) -> Array:
+    def _loads(self, feet: Array, stands: Array) -> Array:
         """Return the shares of the weight, by where the support centre is between the soles."""
-        shares = np.zeros(stands.shape)
-        for k in range(len(stands)):
-            shares[k] = stands[k]
-            if stands[k].all():
-                a, b = self._feet[k, :, :2]
-                way = b - a
-                share = np.clip((self._p[k] - a) @ way / max(float(way @ way), 1e-9), 0.0, 1.0)
-                shares[k] = 1.0 - share, share
+        shares = stands.astype(np.float64)
+        for k in np.flatnonzero(stands.all(axis=1)):
+            a, b = feet[k, :, :2]
+            way = b - a
+            share = np.clip((self._p[k] - a) @ way / max(float(way @ way), 1e-9), 0.0, 1.0)
+            shares[k] = 1.0 - share, share
         return shares

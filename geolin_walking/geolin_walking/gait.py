@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which feet are in the air when: swings, in ticks of the plan's time step."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -110,10 +109,8 @@ class Schedule:
 
     def swing_of(self, foot: int, tick: int) -> Swing | None:
         """Return the swing that a foot is in during the interval from a tick on."""
-        for swing in self.swings:
-            if foot in swing.group and swing.lift <= tick < swing.land:
-                return swing
-        return None
+        own = (one for one in self.swings if foot in one.group and one.lift <= tick < one.land)
+        return next(own, None)
 
     def delay(self, swing: Swing, ticks: int) -> None:
         """Let a swing last longer, and those after it begin later."""
@@ -122,8 +119,3 @@ class Schedule:
         for later in self.swings[at + 1 :]:
             if later.lift > swing.lift:
                 later.lift, later.land = later.lift + ticks, later.land + ticks
-
-
-def feet_in_force(names: Sequence[str], schedule: Schedule, tick: int) -> tuple[str, ...]:
-    """Return the feet that stand during the interval from a tick on."""
-    return tuple(name for k, name in enumerate(names) if schedule.swing_of(k, tick) is None)

@@ -7,7 +7,6 @@ efforts, feet that stand, A and B to the next knot, and what deviations cost the
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from geolin_control.gait import GaitGains, Step, along_ground, gains_along
@@ -20,6 +19,7 @@ from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
+from geolin_ros.typing import Array
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import Plan, walker_for
@@ -28,11 +28,6 @@ LONGEST = 20.0
 """Within which the plans have to repeat [s]."""
 SAME = 0.01
 """Largest difference of joints and velocities that repeat [rad, m, and per s]."""
-
-
-class _Cycle(NamedTuple):
-    plan: Plan
-    step: Step
 
 
 def gait_gains(
@@ -59,25 +54,26 @@ def gait_gains(
         If no gains hold it.
     """
     posture = standing_posture(model, supports) if posture is None else posture
-    cycles, first = _walked(model, supports, command, posture)
-    K, left = gains_along([cycle.step for cycle in cycles], first)
-    margin = left ** (1.0 / (len(cycles) - first))
+    plans, steps, first = _walked(model, supports, command, posture)
+    K, left = gains_along(steps, first)
+    margin = left ** (1.0 / (len(plans) - first))
     feet = {support.frame: support for support in supports}
-    knots = [_knot(cycle.plan, gain, feet, margin) for cycle, gain in zip(cycles, K, strict=True)]
-    begin, end = (along_ground(_state(model, row).H) for row in _ends(cycles, first))
-    displacement = end @ se3.inverse(begin)
-    return GaitGains(model.hash, tuple(knots), first, displacement)
+    knots = [_knot(plan, gain, feet, margin) for plan, gain in zip(plans, K, strict=True)]
+    ends = plans[first].states[0], plans[-1].states[1]
+    begin, end = (along_ground(_state(model, row).H) for row in ends)
+    return GaitGains(model.hash, tuple(knots), first, end @ se3.inverse(begin))
 
 
 def _walked(
     model: TreeModel, supports: Sequence[Support], command: Command, posture: State
-) -> tuple[list[_Cycle], int]:
-    """Return cycles from standing on, and from which of them on they repeat."""
+) -> tuple[list[Plan], list[Step], int]:
+    """Return plans and steps from standing on, and from which of them on they repeat."""
     walker = walker_for(model, supports, posture)
     walker.planner.below = 0.0  # the model has no ground that ends a swing
     gait, problem = walker.planner.gait, walker.problem
     period = gait.half * len(gait.groups)
-    state, touching, cycles = posture, [True] * len(supports), list[_Cycle]()
+    state, touching = posture, [True] * len(supports)
+    plans, steps = list[Plan](), list[Step]()
     for k in range(round(LONGEST / gait.dt)):
         plan = walker.plan(k * gait.dt, state, touching, command)
         if plan.phase is not Phase.WALK:
@@ -87,12 +83,13 @@ def _walked(
                 f'{tuple(command)} [m/s, m/s, rad/s], expected a velocity of at least 0.02 that '
                 'it can walk at'
             )
-        arrays = (problem.A, problem.B, problem.Q, problem.R, problem.S)
-        cycles.append(_Cycle(plan, Step(*(array[0].copy() for array in arrays))))
         if k > 2 * period:
-            rows = [c.plan.states[0, 16:] for c in (cycles[-1 - period], cycles[-1])]
-            if np.abs(rows[1] - rows[0]).max() < SAME:
-                return cycles[:-1], k - period
+            change = plan.states[0, 16:] - plans[-period].states[0, 16:]
+            if np.abs(change).max() < SAME:
+                return plans, steps, k - period
+        arrays = (problem.A, problem.B, problem.Q, problem.R, problem.S)
+        plans.append(plan)
+        steps.append(Step(*(array[0].copy() for array in arrays)))
         state = _state(model, plan.states[1])
         touching = [support.frame in plan.in_force[1] for support in supports]
     raise InfeasibleError(
@@ -101,28 +98,22 @@ def _walked(
     )
 
 
-def _ends(cycles: Sequence[_Cycle], first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the states at the begin and at the end of the period."""
-    return cycles[first].plan.states[0], cycles[-1].plan.states[1]
-
-
-def _state(model: TreeModel, row: np.ndarray) -> State:
+def _state(model: TreeModel, row: Array) -> State:
     state = model.neutral_state()
     state.data = row
     return state
 
 
-def _knot(plan: Plan, K: np.ndarray, feet: dict[str, Support], margin: float) -> Gains:
-    model, m = plan.model, plan.model.m
+def _knot(plan: Plan, K: Array, feet: dict[str, Support], margin: float) -> Gains:
+    model = plan.model
     complement = plan.complement.copy()
-    complement[:, :m] = 0.0
-    efforts = plan.efforts[0][model.actuated]
+    complement[:, : model.m] = 0.0
     return Gains(
         state=_state(model, plan.states[0]),
-        feedforward=efforts,
+        feedforward=plan.efforts[0][model.actuated],
         K=K,
         K_complement=complement,
-        K_past=np.zeros((len(efforts), 0)),
+        K_past=np.zeros((len(K), 0)),
         supports=tuple(feet[frame] for frame in plan.in_force[0]),
         columns=state_labels(model),
         rows=input_labels(model),

@@ -7,6 +7,7 @@ asks of the dynamics is the defect of its linearization.
 """
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_walking.gait import Gait, Phase, Schedule, Swing, feet_in_force
+from geolin_walking.gait import Gait, Phase, Schedule, Swing
 from geolin_walking.legs import Legs
 
 ACCELERATION = 2.0
@@ -120,7 +121,6 @@ class Planner:
         self._time: float | None = None
         self._tick = self._passed = 0
         self._moving = False
-        self._feet = stood.p
 
     @property
     def phase(self) -> Phase:
@@ -161,24 +161,26 @@ class Planner:
         path, goals = self._lead(times, tick, state, command)
         feet, turns, v = self._swing(times, tick, path, goals)
         data = self._base(path)
-        ticks = range(tick, tick + gait.horizon)
-        in_force = tuple(feet_in_force(self.names, self.schedule, k) for k in ticks)
-        stands = np.array([[name in names for name in self.names] for names in in_force])
+        air = [
+            [self.schedule.swing_of(foot, k) is not None for foot in range(len(self.names))]
+            for k in range(tick, tick + gait.horizon)
+        ]
+        stands = ~np.array(air)
         self._passed, self._tick = tick - self._tick, tick
         at = self._reach(times, data, feet, turns)
         self.legs.move(data, at, v)
-        self._feet = feet
         swinging = ~np.vstack((stands, stands[-1:]))
         swinging[1:] |= ~stands
-        loads = self._loads(times, stands)
         return Reference(
-            times,
-            data,
-            self.efforts(data[:-1], stands, at),
-            in_force,
-            *(feet, turns, v),
-            swinging,
-            loads,
+            times=times,
+            states=data,
+            efforts=self.efforts(data[:-1], stands, at),
+            in_force=tuple(tuple(compress(self.names, own)) for own in stands.tolist()),
+            p=feet,
+            R=turns,
+            v=v,
+            swinging=swinging,
+            loads=self._loads(feet, stands),
         )
 
     def _follow(self, time: float, state: State, command: Command) -> None:
@@ -194,8 +196,7 @@ class Planner:
         far = np.linalg.norm(away)
         if far > LEASH:
             self._at[:2] = state.H[:2, 3] + LEASH / far * away
-        turned = (self._at[2] - yaw + np.pi) % (2.0 * np.pi) - np.pi
-        self._at[2] = yaw + np.clip(turned, -YAW_LEASH, YAW_LEASH)
+        self._at[2] = yaw + np.clip(_shortest(self._at[2] - yaw), -YAW_LEASH, YAW_LEASH)
 
     def _sense(self, tick: int, touching: Sequence[bool]) -> None:
         """End swings of feet that touch early, and prolong those of feet that do not."""
@@ -207,14 +208,12 @@ class Planner:
                     self._began[foot] = swing.lift
                     self._start[foot] = self.stood[foot]
                     self._start_yaw[foot] = self._yaws[foot]
-            share = (tick - swing.lift) / self.gait.swing
             down = [touching[foot] for foot in swing.group]
-            if share > EARLIEST and all(down):
+            late = (swing.land - swing.lift - self.gait.swing) * self.gait.dt
+            if tick - swing.lift > EARLIEST * self.gait.swing and all(down):
                 swing.land = min(swing.land, tick)
-            elif swing.land <= tick and not any(down):
-                late = (swing.land - swing.lift - self.gait.swing) * self.gait.dt
-                if late < LATEST:
-                    self.schedule.delay(swing, 1)
+            elif swing.land <= tick and not any(down) and late < LATEST:
+                self.schedule.delay(swing, 1)
 
     def _goes_on(self, moves: bool, p: Array) -> bool:
         """Return whether further swings are planned; to a stop, feet come back below the hips."""
@@ -229,16 +228,14 @@ class Planner:
         self, times: Array, tick: int, state: State, command: Command
     ) -> tuple[Path, list[Array]]:
         """Return the base, and where the feet of each swing land."""
-        path = self._path(times, command)
-        goals = []
+        path, goals = self._path(times, command), []
         for swing in self.schedule.swings:
             if swing.lift * self.gait.dt > times[-1]:
                 break
-            land = np.searchsorted(times, swing.land * self.gait.dt)
-            node = int(np.clip(land, 0, len(times) - 1))
-            goals.append(
-                np.array([self._foothold(foot, node, path, state) for foot in swing.group])
-            )
+            land = int(np.searchsorted(times, swing.land * self.gait.dt))
+            node = min(land, len(times) - 1)
+            feet = [self._foothold(foot, node, path, state) for foot in swing.group]
+            goals.append(np.array(feet))
         return path, goals
 
     def _path(self, times: Array, command: Command) -> Path:
@@ -260,7 +257,7 @@ class Planner:
         H[:, :3, :3] = R
         H[:, :2, 3] = path.xy
         H[:, 2, 3] = self._ground(path.xy) - self.home[:, 2].mean()
-        v = np.column_stack((path.v[:, :2], self._slope(path)))
+        v = np.column_stack((path.v[:, :2], path.v[:, :2] @ self._plane[1:]))
         data[:, 16 + n : 19 + n] = (R.transpose(0, 2, 1) @ v[..., None])[..., 0]
         data[:, 21 + n] = path.v[:, 2]
         return data
@@ -275,14 +272,7 @@ class Planner:
 
     def _ground(self, xy: Array) -> Array:
         """Return the height of feet that stand at places (..., 2)."""
-        a, b, c = self._plane
-        found: Array = a + xy[..., 0] * b + xy[..., 1] * c
-        return found
-
-    def _slope(self, path: Path) -> Array:
-        _, b, c = self._plane
-        found: Array = path.v[:, 0] * b + path.v[:, 1] * c
-        return found
+        return np.asarray(self._plane[0] + xy @ self._plane[1:])
 
     def _foothold(self, foot: int, node: int, path: Path, state: State) -> Array:
         """Return where a foot lands at a node: below its hip, ahead by half a stance."""
@@ -317,8 +307,7 @@ class Planner:
                     own[:] = True
                 there = goal[swing.group.index(foot)]
                 p[own, foot], v[own, foot, :3] = self._fly(swing, times[own], start, there)
-                turned = float(np.interp(end, times, heading)) - yaw
-                turned = (turned + np.pi) % (2.0 * np.pi) - np.pi
+                turned = _shortest(float(np.interp(end, times, heading)) - yaw)
                 share = np.clip((times[own] - begin) / (end - begin), 0.0, 1.0)
                 yaws[own, foot] = yaw + turned * share
                 v[own, foot, 5] = np.where(share < 1.0, turned / (end - begin), 0.0)
@@ -345,7 +334,7 @@ class Planner:
         v[landed] = 0.0
         return p, v
 
-    def _loads(self, times: Array, stands: Array) -> Array:
+    def _loads(self, feet: Array, stands: Array) -> Array:
         return np.asarray(stands / np.maximum(stands.sum(axis=1, keepdims=True), 1))
 
     def _reach(self, times: Array, data: Array, feet: Array, turns: Array) -> Places:
@@ -372,12 +361,15 @@ class Planner:
             for k, support in enumerate(self.supports)
         ]
         J = np.concatenate(rows, axis=1)
-        J_b = J[..., :6].transpose(0, 2, 1)
-        M = J_b @ J_b.transpose(0, 2, 1) + 1e-6 * np.eye(6)
-        f = J_b.transpose(0, 2, 1) @ np.linalg.solve(M, h[:, :6, None])
-        efforts = h[:, 6:] - (J[..., 6:].transpose(0, 2, 1) @ f)[..., 0]
+        J_b, J_t = J[..., :6], J.transpose(0, 2, 1)
+        f = J_b @ np.linalg.solve(J_t[:, :6] @ J_b + 1e-6 * np.eye(6), h[:, :6, None])
+        efforts = h[:, 6:] - (J_t[:, 6:] @ f)[..., 0]
         limit = model.limits.effort
         return np.asarray(np.clip(efforts, -limit, limit))
+
+
+def _shortest(turn: float) -> float:
+    return (turn + np.pi) % (2.0 * np.pi) - np.pi
 
 
 def about_z(angle: Array | float) -> Array:

@@ -241,14 +241,14 @@ def test_cones__are_those_of_the_forces_and_move_with_them(robot, supports):
     lin = Linearizer(model, [support.contact for support in supports])
     plan = lin.along([state, state], tau[None], [0.0, 0.02])
     places = Points(model, [support.at(model) for support in supports])([state])
-    rows = Cones(model, supports)(plan, places)
-    np.testing.assert_allclose(rows.e[0], cones_by_hand(model, supports, state, tau), atol=1e-9)
+    C, D, e = Cones(model, supports)(plan, places)
+    np.testing.assert_allclose(e[0], cones_by_hand(model, supports, state, tau), atol=1e-9)
     z, w = rng.normal(size=2 * model.m), rng.normal(size=model.n)
     ends = [
         cones_by_hand(model, supports, state.retract(h * z), tau + h * w) for h in (1e-5, -1e-5)
     ]
     change = (ends[0] - ends[1]) / 2e-5
-    found = rows.C[0] @ z + rows.D[0] @ w
+    found = C[0] @ z + D[0] @ w
     np.testing.assert_allclose(found, change, atol=1e-6 * np.abs(change).max())
 
 
