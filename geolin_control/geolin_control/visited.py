@@ -15,12 +15,11 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.state import State
-from geolin_ros.model.tree import TreeModel
+from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.linearization_stream import OperatingPoints
-from geolin_ros.stream.parameters.model_reading import from_text
 
 RATE = 50.0
 """Samples are looked at this often [Hz]."""
@@ -80,11 +79,10 @@ def visited(
         raise ConfigurationError(
             f'nothing in {source.recording.name} says what robot {model.name!r} may stand on: '
             f'no topic of contact states, and no {WRENCH} named like a link; add '
-            f'--feet {",".join(_lowest(source))}, or what stands instead'
+            '--feet FRAME,..., the candidates are in geolin info'
         )
     is_chosen = chooser(rate=RATE)
     states: dict[tuple[Support, ...], list[State]] = {}
-    total = 0
     stream = OperatingPoints(model, source.settings)
     stream.on_drop = lambda drop: None
     for point in recorded_points(stream, source, watch):
@@ -92,10 +90,10 @@ def visited(
             standing = (
                 _given(model, point.contacts, shapes)
                 if are_given
-                else standing_feet(model, point.state, feet)
+                else _still(model, point.state, feet)
             )
             states.setdefault(standing, []).append(point.state)
-            total += 1
+    total = sum(map(len, states.values()))
     found = [
         Visited(supports, len(points) / total, points)
         for supports, points in states.items()
@@ -115,11 +113,11 @@ def _with_contacts(source: Source, feet: Sequence[Support]) -> Source:
 
     That is the topic of contact states, or, without feet, forces on topics named like links.
     """
-    recording = source.recording
+    recording, values = source.recording, dict(source.values)
     if source.settings.contacts.are_expected:
         return source
     if 'contact_states' in recording.topics:
-        return replace(source, values={**source.values, 'contact_source': 'topic'})
+        return replace(source, values=values | {'contact_source': 'topic'})
     forces = {
         topic: link
         for topic, kind in sorted(recording.types.items())
@@ -129,22 +127,12 @@ def _with_contacts(source: Source, feet: Sequence[Support]) -> Source:
         return source
     for topic in forces:
         recording.add_role(topic, WRENCH)
-    values = {
+    values |= {
         'contact_source': 'forces',
         'contacts': [f'{link} point' for link in forces.values()],
         'foot_force_topics': [f'{topic} {link}' for topic, link in forces.items()],
     }
-    return replace(source, values={**source.values, **values})
-
-
-def _lowest(source: Source) -> list[str]:
-    """Return the links at the ends of chains that are lowest where all joints are at zero."""
-    model, parents = source.model, {j.parent for j in from_text(source.description).joints}
-    at = Kinematics(model, model.neutral_state())
-    heights = {
-        name: at.pose(frame)[2, 3] for name, frame in model.frames.items() if name not in parents
-    }
-    return [name for name, z in heights.items() if z - min(heights.values()) <= LEVEL]
+    return replace(source, values=values)
 
 
 def _given(
@@ -152,48 +140,37 @@ def _given(
 ) -> tuple[Support, ...]:
     """Return the supports that active contacts are, by name; known shapes are kept."""
     own = {loop.name for loop in model.loops}
-    contacts = [contact for contact in contacts if contact.name not in own]
-    for contact in contacts:
-        if not contact.active or contact.name in shapes:
+    active = {one.name: one for one in contacts if one.active and one.name not in own}
+    for name, contact in active.items():
+        if name in shapes:
             continue
-        if isinstance(contact, Loop):
+        if isinstance(contact, Loop) or contact.kind == 'surface':
+            what = 'closes a loop' if isinstance(contact, Loop) else 'is a surface of unknown size'
             raise ConfigurationError(
-                f'contact {contact.name!r} closes a loop of the robot, expected supports: gains '
-                'are for what stands on the ground'
-            )
-        if contact.kind == 'surface':
-            raise ConfigurationError(
-                f'contact {contact.name!r} is a surface whose size no message tells, expected it '
-                f'from --feet {contact.name}:LENGTHxWIDTH'
+                f'contact {name!r} {what}, expected points on the ground, or the size of a sole '
+                f'from --feet {name}:LENGTHxWIDTH'
             )
         placement = np.eye(4) if contact.placement is None else contact.placement
-        shapes[contact.name] = Support(contact.frame, placement=placement)
-    active = sorted(contact.name for contact in contacts if contact.active)
-    return tuple(shapes[name] for name in active)
+        shapes[name] = Support(contact.frame, placement=placement)
+    return tuple(shapes[name] for name in sorted(active))
 
 
-def standing_feet(model: TreeModel, state: State, feet: Sequence[Support]) -> tuple[Support, ...]:
+def _still(model: TreeModel, state: State, feet: Sequence[Support]) -> tuple[Support, ...]:
     """Return the feet that are still and low."""
     at = Kinematics(model, state)
-    places, speeds = [], []
-    for foot in feet:
-        frame = model.frame(foot.frame)
-        H = at.H[frame.body]
-        point = (frame.placement @ np.asarray(foot.placement))[:3, 3]
-        v = at.v[frame.body]
-        speeds.append(float(np.linalg.norm(v[:3] + np.cross(v[3:], point))))
-        places.append(float((H[:3, :3] @ point + H[:3, 3])[2]))
-    lowest = min(places)
+    moving = [at.frame(foot.at(model)) for foot in feet]
+    lowest = min((float(foot.H[2, 3]) for foot in moving), default=0.0)
     return tuple(
         foot
-        for foot, place, speed in zip(feet, places, speeds, strict=True)
-        if place - lowest <= LEVEL and speed < STILL
+        for foot, own in zip(feet, moving, strict=True)
+        if own.H[2, 3] - lowest <= LEVEL and np.linalg.norm(own.v[:3]) < STILL
     )
 
 
 def route(model: TreeModel, visit: Visited, postures: int) -> tuple[list[Equilibrium], list[str]]:
     """Return equilibria at postures of a visit, by height of the base, and those without one."""
-    heights = [_height(model, state, visit.supports) for state in visit.states]
+    frames = [model.frame(support.frame) for support in visit.supports]
+    heights = [_height(model, state, frames) for state in visit.states]
     order = np.argsort(heights)
     chosen = np.unique(order[np.linspace(0, len(order) - 1, postures).round().astype(int)])
     points, refused = [], []
@@ -205,8 +182,6 @@ def route(model: TreeModel, visit: Visited, postures: int) -> tuple[list[Equilib
     return points, refused
 
 
-def _height(model: TreeModel, state: State, supports: Sequence[Support]) -> float:
-    H = Kinematics(model, state).H
-    frames = [model.frame(support.frame) for support in supports]
-    feet = [(H[frame.body] @ frame.placement)[2, 3] for frame in frames]
-    return float(state.H[2, 3] - np.mean(feet))
+def _height(model: TreeModel, state: State, frames: Sequence[Frame]) -> float:
+    at = Kinematics(model, state)
+    return float(state.H[2, 3] - np.mean([at.pose(frame)[2, 3] for frame in frames]))

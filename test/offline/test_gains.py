@@ -84,7 +84,7 @@ def test_gains__are_for_the_feet_that_feel_a_force(squat_bag, robot, tmp_path, c
 def test_no_feet__are_asked_for(squat_bag, bag, tmp_path, capsys):
     output = ['-o', str(tmp_path / 'gains.yaml')]
     assert main(['gains', str(squat_bag), *output]) == 1
-    assert 'add --feet FL_foot,FR_foot,RL_foot,RR_foot' in capsys.readouterr().err
+    assert 'add --feet FRAME' in capsys.readouterr().err
     assert main(['gains', str(bag), *output, '--feet', 'base']) == 1
     assert 'stands on none of base' in capsys.readouterr().err
     assert not (tmp_path / 'gains.yaml').exists()
