@@ -9,11 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_control.feedback_messages import (
-    frames_in_force,
-    read_measured,
-    read_reference,
-)
+from geolin_control.feedback_messages import frames_in_force, read_measured, read_reference
 from geolin_control.gain_bank import GainBank, SteadyContacts
 from geolin_control.gait import GaitGains
 from geolin_control.regulator import Command, Reference, Regulator, RegulatorSettings
@@ -143,9 +139,7 @@ class FeedbackStream(StateStream[Command]):
         reason = self._read(message)
         if reason is None:
             return None
-        now = self._stamp * 1e-9
-        if not self.is_active:
-            return self.regulator.damp(now, self._state, 'the node is not active')
+        now, reason = self._stamp * 1e-9, reason if self.is_active else 'the node is not active'
         if reason:
             return self.regulator.damp(now, self._state, reason)
         if self._steady.update(now, self._in_force) != frozenset(self.regulator.standing_on):
@@ -153,6 +147,10 @@ class FeedbackStream(StateStream[Command]):
         if self.regulator.reference is None:
             self.regulator.follow(Reference(self._state.at_rest()))
         return self.regulator.command(now, self._state)
+
+    def _take_odometry(self, message: Any) -> None:
+        self._states.take_odometry(message)
+        self._odometry = message
 
     def _take_linearization(self, message: Any) -> None:
         """Take a geolin_msgs/LinearizedDynamics; it is read by the next `design`."""
@@ -203,10 +201,6 @@ class FeedbackStream(StateStream[Command]):
                 return
             now += period
 
-    def _take_odometry(self, message: Any) -> None:
-        self._states.take_odometry(message)
-        self._odometry = message
-
     def _read(self, message: Any) -> str | None:
         """Read a state; return why only its joints are known, if so, None if parts are missing."""
         whole = self._states.merge(message)
@@ -225,12 +219,8 @@ class FeedbackStream(StateStream[Command]):
             reason = f'no state of the base: {drop}'
         self._stamp, self._received_at, self._is_seen = stamp, time.monotonic(), True
         if not self.regulator.guard.has_begun:
-            self._begin(whole)
+            tau = np.zeros(self.model.n)
+            with contextlib.suppress(DroppedInput):  # of a joint state without efforts
+                self._states.read_efforts(whole, tau)
+                self.regulator.begin(tau)
         return reason
-
-    def _begin(self, message: Any) -> None:
-        """Start from the efforts of a joint state if it has them."""
-        tau = np.zeros(self.model.n)
-        with contextlib.suppress(DroppedInput):
-            self._states.read_efforts(message, tau)
-            self.regulator.begin(tau)

@@ -144,12 +144,10 @@ class LqrNode(RobotNode):
     @guarded
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Offer efforts too; they are no lifecycle topics, to be damped once inactive."""
+        array = Float64MultiArray, 'joint_group_effort_controller/commands'
         self._efforts = tuple(
             self.create_publisher(kind, topic, **overridable(NEWEST))
-            for kind, topic in (
-                (Float64MultiArray, 'joint_group_effort_controller/commands'),
-                (JointState, '~/command'),
-            )
+            for kind, topic in (array, (JointState, '~/command'))
         )
         result = super().on_configure(state)
         self._periodic.append(self.create_timer(WATCH_PERIOD, self._watch, clock=STEADY))
@@ -254,10 +252,9 @@ class LqrNode(RobotNode):
         efforts = answer.efforts.tolist()
         stamped = JointState(name=list(pipeline.model.actuated_joints), effort=efforts)
         write_stamp(stamped.header.stamp, pipeline.stream.stamp)
-        for publisher, message in zip(
-            self._efforts, (Float64MultiArray(data=efforts), stamped), strict=True
-        ):
-            publisher.publish(message)
+        array, command = self._efforts
+        array.publish(Float64MultiArray(data=efforts))
+        command.publish(stamped)
 
     def _watch(self) -> None:
         """Ramp efforts down when states do not come any more."""
@@ -273,10 +270,8 @@ class LqrNode(RobotNode):
             return
         if pipeline.stream.regulator.guard.has_begun:
             self.get_logger().info(f'release: {reason}')
-            for command in pipeline.stream.ramp_down(reason, WATCH_PERIOD):
-                self._send(pipeline, command)
-                time.sleep(WATCH_PERIOD)
-            for _ in range(REPETITIONS):
+            commands = list(pipeline.stream.ramp_down(reason, WATCH_PERIOD))
+            for command in commands + REPETITIONS * commands[-1:]:
                 self._send(pipeline, command)
                 time.sleep(WATCH_PERIOD)
         pipeline.stream.is_obeyed = False

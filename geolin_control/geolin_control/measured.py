@@ -14,7 +14,10 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
 from geolin_ros.typing import Array
+
+linalg = optional('scipy.linalg', extra='control')
 
 MOST_DEVIATION = 1.0
 """Of A and of B, relative to those of the own model."""
@@ -44,36 +47,14 @@ class Measured(NamedTuple):
         """
         moving = max(np.abs(self.state.v).max(), np.abs(self.state.r).max(initial=0.0))
         z = posture.difference(self.state)
-        away = np.abs(z[: z.size // 2]).max()
-        return bool(moving <= calm and away <= calm) and self._holds_the_same(own, calm)
-
-    def _holds_the_same(self, own: Linearizer, calm: float) -> bool:
-        ours, theirs = self._placed(own.model, own.contacts), self._placed(own.model)
+        if not (moving <= calm and np.abs(z[: z.size // 2]).max() <= calm):
+            return False
+        ours, theirs = _placed(own.model, own.contacts), _placed(own.model, self.contacts)
         return len(ours) == len(theirs) and all(
             a[:2] == b[:2]
             and np.abs(a[2] - b[2])[:3, slice(3 if a[0] == 'point' else 0, 4)].max() <= calm
             for a, b in zip(ours, theirs, strict=True)
         )
-
-    def _placed(
-        self, model: TreeModel, contacts: Sequence[Closure] | None = None
-    ) -> list[tuple[str, int, Array]]:
-        """Return kind, body and placement there of contacts, by default those from outside."""
-        found: list[tuple[str, int, Array]] = []
-        for contact in self.contacts if contacts is None else contacts:
-            at, _ = resolve(model, contact)
-            found.append((contact.kind, at.body, at.placement))
-        return found
-
-    def _turn(self, own: Linearizer) -> Array:
-        """Return what takes wrenches from the axes of the contacts outside to the own ones."""
-        turn, row = np.zeros((self.wrenches.size, self.wrenches.size)), 0
-        ours, theirs = self._placed(own.model, own.contacts), self._placed(own.model)
-        for (kind, _, here), (_, _, there) in zip(ours, theirs, strict=True):
-            for _ in range(1 if kind == 'point' else 2):
-                turn[row : row + 3, row : row + 3] = here[:3, :3].T @ there[:3, :3]
-                row += 3
-        return turn
 
     def on(self, linearizer: Linearizer) -> Linearization:
         """Return A and B with the geometry of the own linearizer.
@@ -89,8 +70,28 @@ class Measured(NamedTuple):
                     f'of this model as this is from zero, expected at most {MOST_DEVIATION:g}; '
                     'look at the linearizer'
                 )
-        turn = self._turn(linearizer)
+        blocks: list[Array] = []  # from the axes of the contacts outside to the own ones
+        here = _placed(linearizer.model, linearizer.contacts)
+        there = _placed(linearizer.model, self.contacts)
+        for (kind, _, inner), (_, _, outer) in zip(here, there, strict=True):
+            R = inner[:3, :3].T @ outer[:3, :3]
+            blocks += [R] if kind == 'point' else [R, R]
+        turn = linalg.block_diag(*blocks)
         return dataclasses.replace(
-            own, A=self.A, B=self.B, nu_dot=self.nu_dot, wrenches=turn @ self.wrenches,
-            wrench_by_state=turn @ self.wrench_by_state, wrench_by_tau=turn @ self.wrench_by_tau,
-        )  # fmt: skip
+            own,
+            A=self.A,
+            B=self.B,
+            nu_dot=self.nu_dot,
+            wrenches=turn @ self.wrenches,
+            wrench_by_state=turn @ self.wrench_by_state,
+            wrench_by_tau=turn @ self.wrench_by_tau,
+        )
+
+
+def _placed(model: TreeModel, contacts: Sequence[Closure]) -> list[tuple[str, int, Array]]:
+    """Return kind, body and placement there of contacts."""
+    found: list[tuple[str, int, Array]] = []
+    for contact in contacts:
+        at, _ = resolve(model, contact)
+        found.append((contact.kind, at.body, at.placement))
+    return found
