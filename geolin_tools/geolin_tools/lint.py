@@ -29,7 +29,7 @@ from geolin_ros.description import (
     tree_findings,
 )
 from geolin_ros.description.shapes import Shape, find_mesh
-from geolin_ros.errors import ConfigurationError, GeolinError, ModelError, UrdfError
+from geolin_ros.errors import ConfigurationError, GeolinError, UrdfError
 from geolin_ros.model.inertia_check import principal_moments
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
@@ -79,20 +79,26 @@ def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
     the meshes are looked for. ``root`` is the robot's first body in an MJCF with several trees.
     """
     name = str(source) if isinstance(source, Path) else 'URDF'
-    model = None
+    model, description, found = None, None, list[Finding]()
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         try:
-            description, found = _examined(source, root)
+            if isinstance(source, str | Path) and mjcf.is_mjcf(source):
+                description = mjcf.read(source, root).description
+            else:
+                mjcf.check_no_root(source, root)
+                description, found = urdf.examine(source)
+                fixed = None if description is None else stands_on_world(description)
+                found = [*found, *([fixed] if fixed else [])]
         except ConfigurationError:
             raise
-        except GeolinError as error:  # no such file
-            return Report(name, tuple(_from_error('', error, name)), None)
+        except GeolinError as error:
+            found = _from_error('', error, name)
         errors = [finding for finding in found if finding.severity == 'error']
         shapes: dict[str, list[Shape]] = {}
         try:
             shapes = _shapes(source)
-        except UrdfError as error:
+        except GeolinError as error:
             found += _from_error('', error, name) if not errors else []
         if description is not None:
             if not errors:
@@ -108,22 +114,6 @@ def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     named = (f if f.element else dataclasses.replace(f, element='the file') for f in found)
     return Report(name, tuple(named), model)
-
-
-def _examined(source: Any, root: str | None) -> tuple[Description | None, list[Finding]]:
-    """Return a description, and what its reader has to say.
-
-    Raises `ConfigurationError` if it is MJCF, and MuJoCo is not installed.
-    """
-    if not mjcf.is_mjcf(source):
-        mjcf.check_no_root(source, root)
-        description, found = urdf.examine(source)
-        fixed = None if description is None else stands_on_world(description)
-        return description, [*found, *([fixed] if fixed else [])]
-    try:
-        return mjcf.read(source, root).description, []
-    except ModelError as error:
-        return None, _from_error('', error, str(source))
 
 
 def _model(description: Description) -> tuple[TreeModel | None, list[Finding]]:
@@ -351,12 +341,8 @@ def _meshes(shapes: dict[str, list[Shape]], urdf_file: Path) -> Iterator[Finding
             lost[folder].append(Path(name).name)
     for folder, names in lost.items():
         shown = ', '.join(names[:3]) + (f' and {len(names) - 3} more' if len(names) > 3 else '')
-        yield Finding(
-            'warning',
-            f'meshes in {folder}',
-            f'not found: {shown}',
-            'correct the paths, or source the workspace of the package; dynamics need no meshes',
-        )
+        fix = 'correct the paths, or source the workspace of the package; dynamics need no meshes'
+        yield Finding('warning', f'meshes in {folder}', f'not found: {shown}', fix)
 
 
 def _size(description: Description) -> float:

@@ -2,32 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stabilizability report as a picture: where the poles are, and which are out of reach."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geolin_ros.control.mode_report import Mode, ModeReport
+from geolin_ros.control.mode_report import ModeReport
 from geolin_ros.optional import optional
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 figures = optional('matplotlib.figure', extra='plot')
 
 _COLOURS = {'grows': '#c44e52', 'decays': '#4c72b0', 'neither grows nor decays': '#8c8c8c'}
-_HIDDEN = '#222222'
 _LINES = 40
 
 
 def save_picture(report: ModeReport, path: str | Path) -> None:
-    """Draw the poles in the complex plane and their time constants, and save that.
+    """Draw the poles in the complex plane and their time constants into a file.
 
-    Parameters
-    ----------
-    path
-        Where; its suffix says which format, such as ``.png`` or ``.svg``.
+    Its suffix says which format, such as ``.png`` or ``.svg``.
     """
     figure = figures.Figure(figsize=(11.0, 5.5), layout='constrained')
     plane, times = figure.subplots(1, 2)
@@ -36,10 +27,8 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
         values = np.array([mode.eigenvalue for mode in report.modes if mode.trend == trend])
         values = np.concatenate((values, values.conj()))
         plane.plot(values.real, values.imag, 'x', color=colour, label=trend)
-    hidden = report.uncontrollable_eigenvalues
-    plane.plot(
-        hidden.real, hidden.imag, 'o', mfc='none', ms=11, color=_HIDDEN, label='out of reach'
-    )
+    hidden, ring = report.uncontrollable_eigenvalues, {'mfc': 'none', 'ms': 11, 'color': '#222222'}
+    plane.plot(hidden.real, hidden.imag, 'o', label='out of reach', **ring)
     plane.axvline(0.0, color='0.8', lw=0.8, zorder=0)
     plane.set(xlabel='real part [1/s]', ylabel='imaginary part [1/s]', title='poles')
     plane.set_xscale('symlog', linthresh=1.0)
@@ -49,32 +38,21 @@ def save_picture(report: ModeReport, path: str | Path) -> None:
     plane.set_ylim(-height, height)
     plane.set_xlim(2.0 * min(-1.0, poles.real.min()), 2.0 * max(1.0, poles.real.max()))
     figure.legend(loc='outside lower center', ncols=4, fontsize=8)
-    _draw_times(times, report.modes)
-    out_of_reach = '\n'.join(report.uncontrollable[:_LINES])
-    if out_of_reach:
-        plane.text(
-            0.02,
-            0.02,
-            f'out of reach:\n{out_of_reach}',
-            transform=plane.transAxes,
-            fontsize=6,
-            va='bottom',
-        )
-    figure.savefig(path, dpi=120)
-
-
-def _draw_times(axes: 'Axes', modes: Sequence[Mode]) -> None:
-    """Draw a bar a mode, the longest time constants first; endless ones as wide as the axes."""
-    drawn = modes[:_LINES]
+    if report.uncontrollable:
+        text = '\n'.join(('out of reach:', *report.uncontrollable[:_LINES]))
+        plane.text(0.02, 0.02, text, transform=plane.transAxes, fontsize=6, va='bottom')
+    # a bar a mode, the longest time constants first; endless ones as wide as the axes
+    drawn = report.modes[:_LINES]
     lasting = [mode.time_constant for mode in drawn if mode.eigenvalue.real]
     endless = 3.0 * max(lasting, default=1.0)
     for row, mode in enumerate(drawn):
         width, hatch = min(mode.time_constant, endless), '' if mode.eigenvalue.real else '//'
-        axes.barh(row, width, color=_COLOURS[mode.trend], hatch=hatch, edgecolor='white')
-    axes.set_yticks(range(len(drawn)), [mode.words for mode in drawn], fontsize=5)
-    axes.invert_yaxis()
-    shown = '' if len(drawn) == len(modes) else f', {len(drawn)} of {len(modes)}'
-    axes.set(xlabel='time constant [s]; hatched: for ever', title=f'what moves most{shown}')
+        times.barh(row, width, color=_COLOURS[mode.trend], hatch=hatch, edgecolor='white')
+    times.set_yticks(range(len(drawn)), [mode.words for mode in drawn], fontsize=5)
+    times.invert_yaxis()
+    some = '' if len(drawn) == len(report.modes) else f', {len(drawn)} of {len(report.modes)}'
+    times.set(xlabel='time constant [s]; hatched: for ever', title=f'what moves most{some}')
     if drawn:
-        axes.set_xscale('log')
-        axes.set_xlim(0.5 * min(lasting, default=1.0), endless)
+        times.set_xscale('log')
+        times.set_xlim(0.5 * min(lasting, default=1.0), endless)
+    figure.savefig(path, dpi=120)
