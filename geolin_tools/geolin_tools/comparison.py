@@ -24,21 +24,13 @@ Difference = dict[str, Any]
 
 
 def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Difference:
-    """Compare two datasets, or two descriptions (URDF, xacro).
+    """Compare two datasets, or two descriptions (URDF, xacro, MJCF); ready for JSON.
 
-    Raises `RecordingError` if they are of different kinds, or have nothing in common.
-
-    Parameters
-    ----------
-    watch
-        Wraps the quantities of datasets as they are read, of which there are ``total``.
-
-    Returns
-    -------
-    dict
-        Ready for JSON: ``kind``, ``differences``, sentences about what cannot be compared by
-        numbers, and ``quantities``: largest ``absolute`` difference, and ``relative`` to the
-        largest entry in ``a``, of each.
+    There are ``kind``, ``differences``, sentences about what cannot be compared by numbers, and
+    ``quantities``: largest ``absolute`` difference, and ``relative`` to the largest entry in
+    ``a``, of each. ``watch`` wraps the quantities of datasets as they are read, of which there
+    are ``total``. Raises `RecordingError` if they are of different kinds, or have nothing in
+    common.
     """
     are_models = [Path(path).suffix in ('.urdf', '.xacro') or is_mjcf(path) for path in (a, b)]
     if all(are_models):

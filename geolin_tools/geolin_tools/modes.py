@@ -68,16 +68,10 @@ def slow_or_unstable(
 
 
 def displaced(model: TreeModel, state: State, shape: Any, amplitude: float, phase: float) -> State:
-    """Return a state at rest moved along a mode.
+    """Return a state moved along a mode, by ``amplitude`` [rad or m] of its largest position.
 
-    Parameters
-    ----------
-    shape : (2 m,)
-        Eigenvector, turned so that its largest position is real: it is largest at phase 0.
-    amplitude
-        Of the largest position [rad or m].
-    phase
-        [rad]
+    ``shape`` (2 m,) is the eigenvector, turned so that this position is real: it is largest at
+    phase 0 [rad].
     """
     position = shape[: model.m]
     largest = position[np.argmax(np.abs(position))]

@@ -29,16 +29,10 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
     """Return URDF text with the links, and damping and friction of the joints, of an overlay.
 
     The overlay still fits the result: nothing of it counts twice, and what a URDF has no words for
-    (rotors, springs, speeds of friction, scales and offsets of efforts) is in it alone. Raises
+    (rotors, springs, speeds of friction, scales and offsets of efforts) is in it alone. It has
+    ``links`` and ``joints`` by their names, as `identification.overlay_of` returns it. Raises
     `UrdfError` if the text is not well-formed XML; `UnknownNameError` if it has no such link or
     joint.
-
-    Parameters
-    ----------
-    text
-        A URDF that `read_text` takes.
-    overlay
-        As of `estimation.identification.overlay_of`: ``links`` and ``joints`` by their names.
     """
     try:
         comments = TreeBuilder(insert_comments=True)

@@ -63,15 +63,11 @@ def check_identifier(name: str) -> None:
 
     Raises `ConfigurationError` if it is no identifier of C, or means something else already.
     """
-    if name in RESERVED or name.lower() in RESERVED:
+    if name.lower() in RESERVED or not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):
         raise ConfigurationError(
-            f'name is {name!r}, which C, C++, their libraries or CMake have for something else, '
-            f'expected another one; for example robot_{name}'
-        )
-    if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):
-        raise ConfigurationError(
-            f'name is {name!r}, expected a letter, then letters, digits and _; for '
-            f'example {identifier_of(name)}'
+            f'name is {name!r}, expected a letter, then letters, digits and _, and no word that '
+            'C, C++, their libraries or CMake have for something else; for example '
+            f'{identifier_of(name)}'
         )
 
 

@@ -39,18 +39,11 @@ Report = dict[str, Any]
 
 
 def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report:
-    """Read all inputs of a source once and say what was found, in plain numbers and words.
+    """Read all inputs of a source once and say what was found, ready for JSON.
 
-    Parameters
-    ----------
-    watch
-        Wraps the messages, of which there are ``total``, to show how far the work is.
-
-    Returns
-    -------
-    dict
-        Ready for JSON: span, topics, joints, timing of each input, odometry, what would be
-        linearized, skipped and dropped, and ``problems``, sentences for people.
+    That is span, topics, joints, timing of each input, odometry, what would be linearized,
+    skipped and dropped, and ``problems``, sentences for people. ``watch`` wraps the messages, of
+    which there are ``total``.
     """
     recording, model = source.recording, source.model
     stream = OperatingPoints(model, source.settings)

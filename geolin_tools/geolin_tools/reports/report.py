@@ -27,7 +27,6 @@ from geolin_ros.typing import Array, IntArray
 from geolin_tools.modes import Skeleton, slow_or_unstable
 from geolin_tools.reports.web_page import rounded, write_page
 
-INSTANTS = 6
 POINTS = 400
 """Most points of a curve."""
 TRACES = 300
@@ -43,31 +42,19 @@ LARGE = 0.5
 def write_report(
     path: str,
     output: str | Path,
-    instants: int = INSTANTS,
+    instants: int = 6,
     at: Sequence[float] = (),
     watch: Watch = lambda items, total: items,
 ) -> None:
-    """Write the page about a dataset.
+    """Write the page about a dataset of `linearize`.
 
-    Parameters
-    ----------
-    path
-        Dataset of `linearize`.
-    instants
-        How many matrices are shown, evenly over the run,
-    at
-        or when they are [s] after the start: the nearest samples.
-    watch
-        Wraps the parts of the run as they are read, of which there are ``total``.
+    Matrices are shown of so many ``instants``, evenly over the run, or of the samples nearest to
+    ``at`` [s] after the start. ``watch`` wraps the parts of the run as they are read, of which
+    there are ``total``.
 
-    Raises
-    ------
-    RecordingError
-        If there is no dataset, or nothing in it.
-    ConfigurationError
-        If ``instants`` is not positive, or ``at`` not within the run.
-    OSError
-        If the page cannot be written; one that was there before stays.
+    Raises `RecordingError` if there is no dataset, or nothing in it; `ConfigurationError` if
+    ``instants`` is not positive, or ``at`` not within the run; `OSError` if the page cannot be
+    written: one that was there before stays.
     """
     if instants < 1:
         raise ConfigurationError(f'instants is {instants}, expected at least 1')

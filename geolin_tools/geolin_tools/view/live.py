@@ -42,14 +42,9 @@ PUSH_TIME = 0.1
 
 
 class Live(Source):
-    """What is newest on the graph.
+    """What is newest on the graph; when the node takes another robot, that one.
 
-    Parameters
-    ----------
-    model, description
-        The robot, see `Source`; when the node takes another, that of its description.
-    urdf, overlay
-        As of `wait_for`.
+    ``urdf`` and ``overlay`` are those of `wait_for`.
     """
 
     def __init__(
@@ -86,16 +81,9 @@ class Live(Source):
     ) -> 'Live | None':
         """Return the robot as soon as its description and a linearization have come.
 
-        Parameters
-        ----------
-        urdf
-            Description instead of the topic's.
-        overlay
-            Rotors, gears, friction: what the node reads beside the description.
-        say
-            Called every few seconds with what is waited for.
-        is_over
-            Ends the wait; None is returned.
+        ``urdf`` is a description instead of the topic's, ``overlay`` what the node reads beside
+        it. ``say`` is called every few seconds with what is waited for; ``is_over`` ends the wait:
+        None is returned.
         """
         word = time.monotonic() + WORD
         while not is_over():

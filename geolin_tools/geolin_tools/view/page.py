@@ -30,16 +30,10 @@ FRICTION = 0.8
 
 
 class Page:
-    """Serves the page of one source until it is closed.
+    """Serves the page of one source until it is closed; port 0 is any.
 
-    Raises `ConfigurationError` if the extra is not installed, or the port is taken.
-
-    Parameters
-    ----------
-    host, port
-        Where it listens; 0 is any port, one that is taken an error.
-    say
-        Called with what is drawn otherwise than described.
+    ``say`` is called with what is drawn otherwise than described. Raises `ConfigurationError` if
+    the extra is not installed, or the port is taken.
     """
 
     def __init__(

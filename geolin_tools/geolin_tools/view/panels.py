@@ -163,17 +163,8 @@ class ModePanel:
     """A button that analyses the current posture, and a list of its modes.
 
     The chosen mode swings about the current posture. When that has moved and rests again, it is
-    analysed anew, and the mode of the most similar shape stays chosen.
-
-    Parameters
-    ----------
-    newest
-        Returns what is shown now.
-
-    Attributes
-    ----------
-    phase
-        Of the mode that is shown [rad]; None lets it swing.
+    analysed anew, and the mode of the most similar shape stays chosen. ``newest`` returns what is
+    shown now; ``phase`` is that of the mode [rad], None lets it swing.
     """
 
     def __init__(self, gui: Any, model: TreeModel, newest: Callable[[], Instant]) -> None:

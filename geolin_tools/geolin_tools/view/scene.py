@@ -74,16 +74,11 @@ class Drawn(NamedTuple):
 
 
 def drawn(model: TreeModel, source: str | Path) -> Drawn:
-    """Return what a robot is drawn as.
+    """Return what a robot of a path or text of URDF or MJCF is drawn as.
 
     Of each link its visual shapes; if a mesh of them is not found, its collision shapes without
     such meshes. A body that then has nothing is drawn as capsules from its origin to its joints.
     Raises `UrdfError` if a shape is malformed.
-
-    Parameters
-    ----------
-    source
-        Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
     """
     shapes, path = shapes_of(source)
     solids, notes = [], []
@@ -161,18 +156,9 @@ def _capsules(model: TreeModel, body: int) -> list[_Surface]:
 
 
 class Scene:
-    """Draws one robot on a viser server.
+    """Draws one robot on a viser server, a grid at the height ``ground`` [m].
 
-    Parameters
-    ----------
-    server
-        A viser.ViserServer, or a client of one.
-    model, drawn
-        The robot, and what it looks like.
-    ground
-        Height of the grid [m].
-    friction
-        Coefficient of the cones.
+    ``friction`` is the coefficient of the cones.
     """
 
     def __init__(

@@ -54,18 +54,12 @@ class Health(NamedTuple):
 
 
 class Source:
-    """A robot, and what happens to it; this one has no controls, no health, nothing to close.
-
-    Attributes
-    ----------
-    model
-        The robot; another one where `newest` found that it was replaced.
-    description
-        Path or text of its URDF or MJCF.
-    """
+    """A robot, and what happens to it; this one has no controls, no health, nothing to close."""
 
     model: TreeModel
+    """Another one where `newest` found that it was replaced."""
     description: str | Path
+    """Path or text of its URDF or MJCF."""
 
     def add_controls(self, gui: Any) -> None:
         """Add what a user moves to viser's panel."""

@@ -37,14 +37,8 @@ class Standing(Source):
     base those that hold it; in the air none. Raises `InfeasibleError` if it cannot stand on the
     supports; `UnknownNameError` if a joint or frame is not part of the robot.
 
-    Parameters
-    ----------
-    model, description
-        The robot, see `Source`.
-    supports
-        What it may stand on; none: it is in the air.
-    joints, height
-        As of `control.posture.standing_posture`.
+    Without ``supports`` it is in the air; ``joints`` and ``height`` are those of
+    `control.posture.standing_posture`.
     """
 
     def __init__(

@@ -35,22 +35,10 @@ NICE = 5
 
 
 class Watcher:
-    """Subscriptions to a node and to what it subscribes to.
+    """Subscriptions to the linearizer of a full name, and to what it subscribes to.
 
-    Parameters
-    ----------
-    node
-        Full name of the linearizer.
-    remaps
-        Names as ``from:=to``.
-
-    Attributes
-    ----------
-    newest
-        Messages by what they are: linearization, summary, diagnostics, joint_states, odom,
-        plan, robot_description.
-    counts
-        How many of each were taken.
+    ``newest`` holds messages by what they are: linearization, summary, diagnostics, joint_states,
+    odom, plan, robot_description; ``counts`` how many of each were taken. Remaps are ``from:=to``.
     """
 
     def __init__(self, node: str, remaps: Sequence[str] = ()) -> None:
