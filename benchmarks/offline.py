@@ -23,7 +23,7 @@ from geolin_demos.demo.flight import THROW_PERIOD, Flight
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.linearize import Sampling, linearize
+from geolin_ros.offline.linearize import linearize
 from geolin_ros.offline.linearized import linearized
 from geolin_ros.offline.message_types import (
     JOINT_STATE,
@@ -91,7 +91,7 @@ def stages(bag: Path) -> dict[str, float]:
         count = source.recording.counts['/joint_states']
 
         def whole(name: str, **sampling: Any) -> None:
-            linearize(source, f'{folder}/{name}.zarr', Sampling(**sampling), workers=1)
+            linearize(source, f'{folder}/{name}.zarr', workers=1, **sampling)
 
         def tables() -> list[Points]:
             points = enumerate(
@@ -169,7 +169,8 @@ def main() -> None:
             result = linearize(
                 source,
                 str(folder / 'out.zarr'),
-                Sampling(options.every, eig_rate=options.eig_rate),
+                every=options.every,
+                eig_rate=options.eig_rate,
                 workers=options.workers,
             )
         duration = time.perf_counter() - start

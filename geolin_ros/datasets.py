@@ -42,6 +42,7 @@ def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
         If there is no dataset.
     """
     from geolin_ros.offline import store  # isort: skip  # asks for the extra
+    import numpy as np
     import xarray as xr
 
     path = str(path)
@@ -53,11 +54,10 @@ def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
         )
     try:
         stored: xr.Dataset = xr.open_zarr(group.store, chunks=chunks, **store.PLAIN)
-        finished = {
-            dimension: slice(store.written(stored[name].values.astype('int64')))
-            for dimension, name in store.TIMES.items()
-        }
-        return stored.isel(finished).set_coords(('odometry_time', 'spectrum_time'))
+        for dimension, name in store.TIMES.items():  # up to the first row that is not there yet
+            there = np.append(stored[name].notnull().values, False)
+            stored = stored.isel({dimension: slice(int(there.argmin()))})
+        return stored.set_coords(('odometry_time', 'spectrum_time'))
     except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
         raise RecordingError(
             f'{path} is a damaged dataset ({type(error).__name__}: {error}), expected what '

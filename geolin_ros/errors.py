@@ -33,20 +33,18 @@ class UnsolvableError(GeolinError, ArithmeticError):
     """Measurements do not determine what is asked for."""
 
 
-class InfeasibleError(GeolinError, ArithmeticError):
+class _ReportedError(GeolinError, ArithmeticError):
+    def __init__(self, message: str, report: object = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class InfeasibleError(_ReportedError):
     """A motion, state or posture violates constraints or limits; ``report``, if any, says more."""
 
-    def __init__(self, message: str, report: object = None) -> None:
-        super().__init__(message)
-        self.report = report
 
-
-class NotStabilizableError(GeolinError, ArithmeticError):
+class NotStabilizableError(_ReportedError):
     """No feedback keeps the state at its operating point; ``report`` says why, if known."""
-
-    def __init__(self, message: str, report: object = None) -> None:
-        super().__init__(message)
-        self.report = report
 
 
 class NotFiniteError(GeolinError, ArithmeticError):
@@ -115,7 +113,6 @@ def counted(count: int, noun: str) -> str:
 def check_choice(what: str, value: object, choices: Sequence[str]) -> None:
     """Raise `ConfigurationError`, which lists the choices, unless an option is one of them."""
     if not isinstance(value, str) or value not in choices:
-        hint = f'; {did_you_mean(value, choices)}'.rstrip('; ')
         raise ConfigurationError(
-            f'{what} is {value!r}, expected one of {", ".join(map(repr, choices))}{hint}'
+            f'{what} is {value!r}, expected one of {", ".join(map(repr, choices))}'
         )

@@ -13,7 +13,7 @@ from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
 from geolin_ros.ros.bringup import NODES, chain, check_package
-from geolin_ros.ros.launching import check_file, fail_with, is_true
+from geolin_ros.ros.launching import check_file, is_true, supervise
 from launch import LaunchDescription
 
 TOPICS = {
@@ -96,5 +96,5 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             arguments=['--end-with-parent'] if true['end_with_parent'] else [],
             output='screen',
         )
-        started += [fail_with(node), node]
+        started += [supervise(node, ends_all=False), node]
     return started

@@ -9,7 +9,7 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.substitutions import FindPackageShare
 
-from geolin_ros.ros.launching import check_file, fail_with, is_true
+from geolin_ros.ros.launching import check_file, is_true, supervise
 from launch import LaunchDescription
 
 TOPICS = {
@@ -92,4 +92,4 @@ def start_node(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         arguments=['--end-with-parent'] if is_true('end_with_parent', with_parent) else [],
         output='screen',
     )
-    return [fail_with(node), node]
+    return [supervise(node, ends_all=False), node]

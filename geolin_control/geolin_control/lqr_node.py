@@ -38,7 +38,7 @@ from geolin_msgs.msg import (
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.qos import LATCHED, NEWEST, SENSOR_DATA, overridable
+from geolin_ros.ros.qos import LATCHED, NEWEST, overridable
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
 from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.parameters.file import default_values
@@ -134,10 +134,7 @@ class LqrNode(RobotNode):
             self._ramp_down('efforts are not published any more')
 
     def _motion(self) -> tuple[Input, ...]:
-        return (
-            Input(JointState, 'joint_states', partial(self.take, 'joint_states')),
-            Input(Odometry, 'odom', partial(self.take, 'odom')),
-        )
+        return Input(JointState, 'joint_states'), Input(Odometry, 'odom')
 
     # ---- lifecycle
 
@@ -168,10 +165,7 @@ class LqrNode(RobotNode):
         """Stop to regulate; joints are damped as long as their states come."""
         self._let_feed_back(False)
         result = super().on_deactivate(state)
-        self._supervised = [
-            self.create_subscription(kind, topic, take, **overridable(SENSOR_DATA))
-            for kind, topic, take, _ in self._motion()
-        ]
+        self._supervised = [self._open(given) for given in self._motion()]
         return result
 
     @guarded

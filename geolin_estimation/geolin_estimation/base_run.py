@@ -24,9 +24,8 @@ from geolin_ros.offline.message_types import (
 )
 from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
-from geolin_ros.offline.source import find_description, readable
+from geolin_ros.offline.source import read_robot
 from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.topics import Counts
 
 NODE = 'state_estimator'
@@ -68,7 +67,7 @@ def open_run(
     """Open bags and the robot in them; arguments and errors as of `open_source`."""
     with Recording(bags, topics, takes_estimates=False) as recording:
         _, merged = read_parameters(recording, NODE, params, values, warn, note)
-        model = read_model(readable(find_description(recording, merged, urdf)), merged, warn)
+        _, model = read_robot(recording, merged, urdf, warn)
         run = BaseRun(recording, BaseStream(model, base_settings(merged, model.base_link)))
         for foot in run.stream.settings.contacts.measured_feet:
             recording.add_role(foot.topic, WRENCH)

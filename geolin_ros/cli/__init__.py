@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
@@ -52,7 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
     goes, and with 141 when nobody reads on; what it was writing is brought to an end or removed.
     Without ``arguments`` it is the whole program: no signal disturbs what Python does at its end.
     """
-    usual, received = {number: signal.getsignal(number) for number in ENDS}, list[_Signal]()
+    usual = {number: signal.getsignal(number) for number in ENDS}
+    received: list[tuple[int, float]] = []
     # of jobs in the background SIGINT is ignored, with nohup SIGHUP
     by_default = signal.default_int_handler, signal.SIG_DFL
     handled = [number for number, handler in usual.items() if handler in by_default]
@@ -89,7 +90,7 @@ def main(arguments: list[str] | None = None) -> int:
         logging.getLogger('asyncio').setLevel(logging.CRITICAL)
         warnings.filterwarnings('ignore', 'coroutine .* was never awaited', RuntimeWarning)
         print(f'{name}: {interrupted}', file=sys.stderr)
-        return 128 + (received[0].number if received else signal.SIGINT)
+        return 128 + (received[0][0] if received else signal.SIGINT)
     finally:
         for number, handler in after.items():
             signal.signal(number, handler)
@@ -109,17 +110,13 @@ def _explained(error: BaseException, name: str) -> int:
     raise error
 
 
-class _Signal(NamedTuple):
-    number: int
-    time: float
-
-
-def _once(received: list[_Signal]) -> Callable[[int, object], None]:
+def _once(received: list[tuple[int, float]]) -> Callable[[int, object], None]:
     """Return a handler that raises KeyboardInterrupt once for signals that come together."""
 
     def interrupt(number: int, frame: object) -> None:
-        received.append(_Signal(number, time.monotonic()))
-        if len(received) == 1 or received[-1].time - received[-2].time > AT_ONCE:
+        before = received[-1][1] if received else float('-inf')
+        received.append((number, time.monotonic()))
+        if received[-1][1] - before > AT_ONCE:
             raise KeyboardInterrupt
 
     return interrupt

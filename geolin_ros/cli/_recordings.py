@@ -102,13 +102,10 @@ def open_bags(options: argparse.Namespace) -> 'AbstractContextManager[Source]':
 
 def opening(options: argparse.Namespace) -> dict[str, Any]:
     """Return bags, robot and parameters of the arguments, as `open_source` takes them."""
+    topics = {role: getattr(options, f'topic_{role}') for role in ROLES}
     return {
         'bags': options.bags,
-        'topics': {
-            role: value
-            for role in ROLES
-            if (value := getattr(options, f'topic_{role}')) is not None
-        },
+        'topics': {role: topic for role, topic in topics.items() if topic is not None},
         'urdf': None if options.urdf is None else locate(options.urdf),
         'params': options.params,
         'values': dict(_parameter(text) for text in options.values),
@@ -118,31 +115,26 @@ def opening(options: argparse.Namespace) -> dict[str, Any]:
 
 
 class Progress:
-    """A progress bar on a terminal, and nothing elsewhere."""
+    """Counts items that pass by a progress bar, on a terminal."""
 
     def __init__(self, options: argparse.Namespace, unit: str = ' messages') -> None:
-        self._hidden = options.quiet or options.json or not sys.stderr.isatty()
-        self._unit = unit
+        hidden = options.quiet or options.json or not sys.stderr.isatty()
+        self._look = {'unit': unit, 'unit_scale': True, 'disable': hidden}
 
-    def __call__(self, items: Iterable[Any], total: int) -> Iterable[Any]:
-        """Return the items, counted while they pass."""
+    def __call__(self, items: Iterable[Any], total: int) -> Any:
+        """Return the items."""
         from tqdm import tqdm
 
-        bar: Iterable[Any] = tqdm(
-            items, total=total, unit=self._unit, unit_scale=True, disable=self._hidden
-        )
-        return bar
+        return tqdm(items, total=total, **self._look)
 
 
 def exit_status(usable: int, dropped: Iterable[str]) -> int:
-    """Return 1 if nothing could be used, 2 if inputs dropped for these causes were wrong, else 0.
-
-    What came before the first of other inputs is not wrong.
-    """
+    """Return 1 if nothing could be used, 2 if inputs were dropped that were wrong, else 0."""
     from geolin_ros.stream.drops import EARLY
 
     if usable == 0:
         return 1
+    # what came before the first of other inputs is not wrong
     return 2 if set(dropped) - {cause.value for cause in EARLY} else 0
 
 
@@ -168,18 +160,9 @@ def show(options: argparse.Namespace, result: Any, text: str) -> None:
 
 
 def print_json(result: Any) -> None:
-    """Print a result as JSON; NaN, which JSON does not have, becomes null."""
-    print(json.dumps(_without_nan(result), indent=2, allow_nan=False))
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(inner) for inner in value]
-    if isinstance(value, float) and value - value != 0.0:
-        return None
-    return value
+    """Print a result as JSON; NaN and inf, which JSON does not have, become null."""
+    strict = json.loads(json.dumps(result), parse_constant=lambda _: None)
+    print(json.dumps(strict, indent=2))
 
 
 def _parameter(text: str) -> tuple[str, Any]:

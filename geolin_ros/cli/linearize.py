@@ -40,14 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the dataset; 2 if inputs were dropped."""
-    from geolin_ros.offline.linearize import Sampling, linearize
+    from geolin_ros.offline.linearize import linearize
 
     start = time.monotonic()
     with open_bags(options) as source:
         result = linearize(
             source,
             options.output,
-            Sampling(options.every, options.rate, options.eig_rate),
+            every=options.every,
+            rate=options.rate,
+            eig_rate=options.eig_rate,
             chunk=options.chunk,
             workers=options.workers,
             scheduler=options.scheduler,

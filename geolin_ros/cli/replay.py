@@ -3,7 +3,6 @@
 """``geolin replay``: a bag of linearizations from a bag of inputs."""
 
 import argparse
-from typing import Any
 
 from geolin_ros.cli._recordings import (
     BAG_STAYS,
@@ -50,17 +49,17 @@ def run(options: argparse.Namespace) -> int:
             watch=Progress(options),
             on_drop=Printed(),
         )
-    result: dict[str, Any] = {
+    dropped = {cause.value: count for cause, count in counts.drops.items()}
+    result = {
         'output': str(options.output),
         'joint_states': counts.received,
         'linearized': counts.answered,
         'left_out_by_max_rate': counts.skipped,
-        'dropped': {cause.value: count for cause, count in counts.drops.items()},
+        'dropped': dropped,
     }
-    show(
-        options,
-        result,
+    text = (
         f'{options.output}: {counts.answered} linearizations of {counts.received} joint states, '
-        f'{counts.skipped} left out by max_rate, {counts.dropped} inputs dropped',
+        f'{counts.skipped} left out by max_rate, {counts.dropped} inputs dropped'
     )
-    return exit_status(counts.answered, result['dropped'])
+    show(options, result, text)
+    return exit_status(counts.answered, dropped)

@@ -6,7 +6,6 @@ import errno
 import os
 import shutil
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from rosbags.interfaces import (
@@ -27,6 +26,17 @@ Compression = Literal['none', 'file', 'message', 'storage']
 FORMAT: Literal[8] = 8
 """Version of the metadata: the newest that Jazzy reads."""
 NO_LIMIT = QosTime(9223372036, 854775807)
+LATCHED = Qos(
+    history=QosHistory.KEEP_LAST,
+    depth=1,
+    reliability=QosReliability.RELIABLE,
+    durability=QosDurability.TRANSIENT_LOCAL,
+    deadline=NO_LIMIT,
+    lifespan=NO_LIMIT,
+    liveliness=QosLiveliness.AUTOMATIC,
+    liveliness_lease_duration=NO_LIMIT,
+    avoid_ros_namespace_conventions=False,
+)
 ROOM = 8 << 20
 """Bytes that stay free on the disk: for what storages keep back, 2 MB at most, and the index."""
 
@@ -76,12 +86,7 @@ class BagWriter:
         """Return the writer, which is open already."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         """Close the bag, so that it can be read whatever went wrong."""
         try:
             self._writer.close()
@@ -91,17 +96,10 @@ class BagWriter:
                 raise
 
     def add_topic(self, topic: str, kind: str, is_latched: bool | None = None) -> None:
-        """Declare a topic; one that players latch, by default if it is of descriptions.
-
-        Raises
-        ------
-        KeyError
-            If its type is not of `known_types`.
-        """
+        """Declare a topic of `known_types`; players latch it, by default one of descriptions."""
         latch = kind == STRING if is_latched is None else is_latched
-        profile = [_latched()] if latch else []
         self._connections[topic] = self._writer.add_connection(
-            topic, kind, typestore=known_types(), offered_qos_profiles=profile
+            topic, kind, typestore=known_types(), offered_qos_profiles=[LATCHED] * latch
         )
 
     def write(self, topic: str, time: int, message: Any) -> None:
@@ -125,17 +123,3 @@ class BagWriter:
                 'was written stays, if anything was',
                 str(self._path),
             )
-
-
-def _latched() -> Qos:
-    return Qos(
-        history=QosHistory.KEEP_LAST,
-        depth=1,
-        reliability=QosReliability.RELIABLE,
-        durability=QosDurability.TRANSIENT_LOCAL,
-        deadline=NO_LIMIT,
-        lifespan=NO_LIMIT,
-        liveliness=QosLiveliness.AUTOMATIC,
-        liveliness_lease_duration=NO_LIMIT,
-        avoid_ros_namespace_conventions=False,
-    )

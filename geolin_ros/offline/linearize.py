@@ -10,13 +10,13 @@ killed before, does not show in the result: a slice is a chunk of each variable,
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-import zarr
 
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.labels import input_labels, rate_label, row_labels, state_labels
@@ -38,7 +38,6 @@ from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, OperatingPoints
 from geolin_ros.stream.warm_up import warm_up_commands, warm_up_contacts
-from geolin_ros.typing import IntArray
 
 FINGERPRINT = 'run'
 SPECTRA = 1024
@@ -47,24 +46,12 @@ FUNCTIONS = {'time': linearized, 'spectrum': spectra}
 """From points to variables, by the dimension that these have."""
 
 
-class Sampling(NamedTuple):
-    """Which samples of a recording go into a dataset."""
-
-    every: int = 1
-    """Every N-th."""
-    rate: float | None = None
-    """So many a second [Hz]; None: all."""
-    eig_rate: float = 50.0
-    """Eigenvalues and conditioning so often [Hz]; 0: never."""
-
-
 class Result(NamedTuple):
-    """What became of a run."""
+    """What became of a run; an earlier one may have ``computed`` the other samples."""
 
     samples: int
     spectra: int
     computed: int
-    """Samples linearized now, not by an earlier run that was broken off."""
     drops: dict[str, int]
     skipped: int
     """Left out by max_rate."""
@@ -73,8 +60,10 @@ class Result(NamedTuple):
 def linearize(
     source: Source,
     path: str,
-    sampling: Sampling | None = None,
     *,
+    every: int = 1,
+    rate: float | None = None,
+    eig_rate: float = 50.0,
     chunk: int | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -91,14 +80,14 @@ def linearize(
         Bags and robot.
     path
         Folder, or a store that fsspec knows.
-    sampling
-        Which samples; by default all, see `Sampling`.
+    every, rate
+        Every N-th sample, or so many a second [Hz].
+    eig_rate
+        Eigenvalues and conditioning so often [Hz]; 0: never.
     chunk
         Samples in a slice; chosen by default.
-    workers, scheduler
-        See `geolin_ros.offline.workers.run`.
-    watch
-        See `Watch`.
+    workers, scheduler, watch
+        See `geolin_ros.offline.workers.run` and `Watch`.
 
     Raises
     ------
@@ -110,21 +99,40 @@ def linearize(
     OSError
         If the disk is full, or the store fails.
     """
-    sampling = sampling or Sampling()
-    if sampling.eig_rate < 0.0:
-        raise ConfigurationError(f'eig_rate is {sampling.eig_rate} Hz, expected at least 0: never')
+    if eig_rate < 0.0:
+        raise ConfigurationError(f'eig_rate is {eig_rate} Hz, expected at least 0: never')
     if chunk is not None and chunk < 1:
         raise ConfigurationError(f'chunk is {chunk} samples, expected at least 1')
     source.require_inputs()
-    dataset = _Dataset(source, path, sampling, chunk)
+    model, settings = source.model, source.settings
+    still = np.zeros(model.n)
+    rest = OperatingPoint(0, 0, model.neutral_state(), still, still, (), ())
+    points = tabulate(model, [(0, (rest, rest, rest))])
+    like = {name: f(model, settings, points) for name, f in FUNCTIONS.items()}
+    length = chunk or store.chunk_length(like['time'].A.nbytes)
+    lengths = {'time': length, 'spectrum': SPECTRA}
+    reading = _Reading(source, chooser(every, rate), eig_rate, lengths)
+    group = _open(source, path, (every, rate, eig_rate), like, lengths)
     computed = 0
-    if not dataset.is_complete:
+    if not group.attrs['complete']:
         warm_up_commands()  # here, where it is announced: workers find it in the cache
-        if source.settings.contacts.are_expected or source.model.loops:
+        if settings.contacts.are_expected or model.loops:
             warm_up_contacts()
-        computed = sum(run(compute, dataset.slices(watch), workers, scheduler))
-        dataset.finish()
-    return dataset.result(computed)
+        written = _written(group, lengths)
+        jobs = (
+            (dimension, path, begin, model, settings, tabulate(model, rows))
+            for dimension, begin, rows in reading.slices(watch)
+            if written[dimension][begin // lengths[dimension]] != len(rows)
+        )
+        computed = sum(run(compute, jobs, workers, scheduler))
+        reading.finish(group)
+    return Result(
+        samples=group['time'].shape[0],
+        spectra=group['spectrum_row'].shape[0],
+        computed=computed,
+        drops=dict(group.attrs['drops']),
+        skipped=int(group.attrs['left_out_by_max_rate']),
+    )
 
 
 def compute(
@@ -141,72 +149,48 @@ def compute(
     return rows.sizes.get('time', 0)
 
 
-class _Dataset:
-    """One dataset from its first slice to the last."""
+class _Reading:
+    """Cuts the samples of a source that are taken into slices, and counts."""
 
-    def __init__(self, source: Source, path: str, sampling: Sampling, chunk: int | None) -> None:
-        self._source, self._path = source, path
-        self._model, self._settings = source.model, source.settings
-        self._is_chosen = chooser(sampling.every, sampling.rate)
-        self._has_spectrum = (
-            chooser(rate=sampling.eig_rate) if sampling.eig_rate else lambda stamp: False
-        )
-        still = np.zeros(self._model.n)
-        rest = OperatingPoint(0, 0, self._model.neutral_state(), still, still, (), ())
-        points = tabulate(self._model, [(0, Neighbours(rest, rest, rest))])
-        self._like = {
-            name: f(self._model, self._settings, points) for name, f in FUNCTIONS.items()
-        }
-        length = chunk or store.chunk_length(self._like['time'].A.nbytes)
-        self._lengths = {'time': length, 'spectrum': SPECTRA}
-        recording = source.recording
-        self._most = recording.counts[recording.topic('joint_states')]
-        self._counts = dict.fromkeys(FUNCTIONS, 0)
+    def __init__(
+        self,
+        source: Source,
+        is_chosen: Callable[[int], bool],
+        eig_rate: float,
+        lengths: Mapping[str, int],
+    ) -> None:
+        self._source, self._lengths, self._is_chosen = source, lengths, is_chosen
+        self._has_spectrum = chooser(rate=eig_rate) if eig_rate else lambda stamp: False
+        self._rows = dict.fromkeys(lengths, 0)
         self._drops: Counter[str] = Counter()
         self._skipped = 0
         self._failure: RecordingError | None = None
-        self._group = self._open(self._fingerprint(sampling))
-        self._done = self._written(self._group)
-        self.is_complete = bool(self._group.attrs['complete'])
 
-    # ---- slices
+    def slices(self, watch: Watch) -> Iterator[tuple[str, int, list[tuple[int, Neighbours]]]]:
+        """Yield dimension, first row and rows, samples by their numbers, as bags tell of them."""
+        waiting: dict[str, list[tuple[int, Neighbours]]] = {name: [] for name in self._lengths}
+        for row in chain(self._samples(watch), (None,)):
+            if row is not None:
+                waiting['time'].append(row)
+                if self._has_spectrum(row[1][1].stamp):
+                    waiting['spectrum'].append(row)
+            for dimension, rows in waiting.items():
+                if rows and (row is None or len(rows) == self._lengths[dimension]):
+                    waiting[dimension] = []
+                    yield dimension, self._rows[dimension], rows
+                    self._rows[dimension] += len(rows)
 
-    def slices(self, watch: Watch) -> Iterator[tuple[Any, ...]]:
-        """Yield the work that is left, as it comes out of the bags."""
-        slices: dict[str, list[tuple[int, Neighbours]]] = {name: [] for name in FUNCTIONS}
-        for row in self._rows(watch):
-            slices['time'].append(row)
-            if self._has_spectrum(row[1].here.stamp):
-                slices['spectrum'].append(row)
-            for dimension, rows in slices.items():
-                if len(rows) == self._lengths[dimension]:
-                    yield from self._slice(dimension, rows)
-        for dimension, rows in slices.items():
-            yield from self._slice(dimension, rows)
-
-    def _slice(
-        self, dimension: str, rows: list[tuple[int, Neighbours]]
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield the work on a slice of rows unless it is written already; forget them."""
-        begin, length = self._counts[dimension], self._lengths[dimension]
-        if rows and self._done[dimension][begin // length] != len(rows):
-            points = tabulate(self._model, rows)
-            yield dimension, self._path, begin, self._model, self._settings, points
-        self._counts[dimension] += len(rows)
-        rows.clear()
-
-    def _rows(self, watch: Watch) -> Iterator[tuple[int, Neighbours]]:
-        """Yield the samples that are taken, with their numbers in the dataset."""
-        stream = OperatingPoints(self._model, self._settings)
+    def _samples(self, watch: Watch) -> Iterator[tuple[int, Neighbours]]:
+        recording = self._source.recording
+        stream = OperatingPoints(self._source.model, self._source.settings)
         stream.on_drop = self._count
         points = neighbours(recorded_points(stream, self._source, watch))
         try:
-            chosen = (point for point in points if self._is_chosen(point.here.stamp))
+            chosen = (point for point in points if self._is_chosen(point[1].stamp))
             for number, point in enumerate(chosen):
-                if number >= self._most:
+                if number == recording.counts[recording.topic('joint_states')]:
                     raise RecordingError(
-                        f'{self._source.recording.name} holds more messages than its index says; '
-                        'reindex it first'
+                        f'{recording.name} holds more messages than its index says; reindex it'
                     )
                 yield number, point
         except RecordingError as error:  # finish with what was read
@@ -216,50 +200,21 @@ class _Dataset:
     def _count(self, drop: DroppedInput) -> None:
         self._drops[drop.cause.value] += 1
 
-    # ---- the group
-
-    def _open(self, fingerprint: str) -> zarr.Group:
-        if store.exists(self._path):
-            group = store.open_group(self._path, 'r+')
-            found = group.attrs.get(FINGERPRINT)
-            is_begun = group.attrs.get('complete') or any(
-                done.any() for done in self._written(group).values()
-            )
-            is_foreign = found is None and (group.attrs or any(group))
-            if is_begun or is_foreign:
-                if found != fingerprint:
-                    raise RecordingError(
-                        f'{self._path} holds '
-                        f'{"the dataset of another run" if found else "something else"}, expected '
-                        'nothing, or a run of the same bags, robot and options to go on with; '
-                        'choose another path or remove it'
-                    )
-                return group
-        names = _names(self._source).assign_attrs({FINGERPRINT: fingerprint})
-        return store.create(self._path, names, self._like, self._lengths, self._most)
-
-    def _written(self, group: zarr.Group) -> dict[str, IntArray]:
-        """Return how many rows of each slice are there."""
-        return {
-            dimension: store.written(store.array(group, time)[:], self._lengths[dimension])
-            for dimension, time in store.TIMES.items()
-            if time in group
-        }
-
-    def finish(self) -> None:
+    def finish(self, group: Any) -> None:
         """Cut the arrays to what there is, say that it is all, and raise what went wrong."""
         if self._failure is not None:
             raise self._failure
-        if not self._counts['time']:
+        samples = self._rows['time']
+        if not samples:
             causes = ', '.join(f'{count} x {cause}' for cause, count in self._drops.items())
             raise RecordingError(
                 f'no joint state of {self._source.recording.name} can be linearized'
                 f'{f": {causes}" if causes else ""}; see `geolin inspect`'
             )
-        valid = np.asarray(store.array(self._group, 'valid')[: self._counts['time']])
+        valid = group['valid'][:samples]
         self._drops[Cause.SINGULAR.value] += int((~valid).sum())
-        store.shorten(self._group, self._counts)
-        self._group.attrs.update(
+        store.shorten(group, self._rows)
+        group.attrs.update(
             {
                 'complete': True,
                 'drops': {cause: n for cause, n in sorted(self._drops.items()) if n},
@@ -267,33 +222,52 @@ class _Dataset:
             }
         )
 
-    def result(self, computed: int) -> Result:
-        """Return numbers about a complete dataset."""
-        attributes: Any = self._group.attrs
-        return Result(
-            samples=store.array(self._group, 'time').shape[0],
-            spectra=store.array(self._group, 'spectrum_row').shape[0],
-            computed=computed,
-            drops=dict(attributes['drops']),
-            skipped=int(attributes['left_out_by_max_rate']),
-        )
 
-    def _fingerprint(self, sampling: Sampling) -> str:
-        """Return a hash over all that decides the numbers and how they are stored."""
-        recording = self._source.recording
-        content = {
-            'format': store.FORMAT,
-            'bags': [file.name for file in recording.paths],
-            'counts': recording.counts,
-            'span': recording.span,
-            'topics': recording.topics,
-            'model': self._model.hash,
-            'inputs': self._model.actuated_joints,
-            'settings': asdict(self._settings),
-            'chunk': self._lengths['time'],
-            'sampling': sampling,
-        }
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+def _open(
+    source: Source,
+    path: str,
+    sampling: tuple[int, float | None, float],
+    like: Mapping[str, xr.Dataset],
+    lengths: Mapping[str, int],
+) -> Any:
+    """Return the group of a run that goes on, or a new one with room for all joint states."""
+    recording, names = source.recording, _names(source)
+    content = {
+        **{name: names.attrs[name] for name in ('format', 'bags', 'settings')},
+        'counts': recording.counts,
+        'span': recording.span,
+        'topics': recording.topics,
+        'model': source.model.hash,
+        'inputs': source.model.actuated_joints,
+        'chunk': lengths['time'],
+        'sampling': sampling,
+    }
+    text = json.dumps(content, sort_keys=True)
+    names.attrs[FINGERPRINT] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    if store.exists(path):
+        group = store.open_group(path, 'r+')
+        found = group.attrs.get(FINGERPRINT)
+        rows = _written(group, lengths).values()
+        is_begun = group.attrs.get('complete') or any(done.any() for done in rows)
+        if is_begun and found == names.attrs[FINGERPRINT]:
+            return group
+        if is_begun or (found is None and (group.attrs or any(group))):
+            raise RecordingError(
+                f'{path} holds {"the dataset of another run" if found else "something else"}, '
+                'expected nothing, or a run of the same bags, robot and options to go on with; '
+                'choose another path or remove it'
+            )
+    joint_states = recording.counts[recording.topic('joint_states')]
+    return store.create(path, names, like, lengths, joint_states)
+
+
+def _written(group: Any, lengths: Mapping[str, int]) -> dict[str, Any]:
+    """Return how many rows of each slice are there, by dimension."""
+    return {
+        dimension: store.written(group[time][:], lengths[dimension])
+        for dimension, time in store.TIMES.items()
+        if time in group
+    }
 
 
 def _names(source: Source) -> xr.Dataset:
@@ -313,22 +287,21 @@ def _names(source: Source) -> xr.Dataset:
         'twist': ('x', 'y', 'z', 'wx', 'wy', 'wz'),
         'contact': contact_names(model, settings),
     }
-    attributes = {
-        'complete': False,
-        'format': store.FORMAT,
-        'robot': model.name,
-        'model_hash': model.hash,
-        'base': model.base,
-        'description': source.description,
-        'parameters': dict(source.values),
-        'settings': asdict(settings),
-        'bags': [file.name for file in source.recording.paths],
-    }
     return xr.Dataset(
         coords={
             name: (name.removesuffix('_unit'), np.array(of, dtype=object))
             for name, of in names.items()
             if len(of)
         },
-        attrs=attributes,
+        attrs={
+            'complete': False,
+            'format': store.FORMAT,
+            'robot': model.name,
+            'model_hash': model.hash,
+            'base': model.base,
+            'description': source.description,
+            'parameters': dict(source.values),
+            'settings': asdict(settings),
+            'bags': [file.name for file in source.recording.paths],
+        },
     )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a slice of a bag, its operating points as arrays, to a Dataset: what a worker computes."""
 
-from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Points
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
-from geolin_ros.typing import Array
 
 STAMP = 'datetime64[ns]'
 
@@ -31,19 +30,9 @@ def contact_names(model: TreeModel, settings: StreamSettings) -> tuple[str, ...]
 def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> xr.Dataset:
     """Return the linearizations about points, bytes as those of the node, with what was measured.
 
-    Parameters
-    ----------
-    model, settings
-        Of the stream that the points are from.
-    points
-        See `geolin_ros.offline.points.tabulate`.
-
-    Returns
-    -------
-    xarray.Dataset
-        Of `geolin_ros.open_dataset`, without names. NaN, and not ``valid``, where the robot has
-        no linearization; ``contact_load`` is the size of the force of each contact [N], NaN where
-        it is not in force, or in discrete form.
+    They are variables of `geolin_ros.open_dataset`, without names. NaN, and not ``valid``, where
+    the robot has no linearization; ``contact_load`` is the size of the force of each contact [N],
+    NaN where it is not in force, or in discrete form.
     """
     count, k, n_s, n = len(points.stamp), 2 * model.m, model.n_s, model.n
     names = {name: c for c, name in enumerate(contact_names(model, settings))}
@@ -66,26 +55,35 @@ def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> xr
             continue
         A[t], B[t], nu_dot[t], drift[t] = answer.A, answer.B, answer.nu_dot, answer.drift
         if answer.contact_wrenches is not None:
-            _weigh(contacts, answer.contact_wrenches, names, loads[t])
+            in_order = [contact for contact in contacts if contact.active]
+            begins = accumulate((SIZES[contact.kind] for contact in in_order), initial=0)
+            for contact, row in zip(in_order, begins, strict=False):
+                if contact.name in names:
+                    force = answer.contact_wrenches[row : row + 3]
+                    loads[t, names[contact.name]] = np.linalg.norm(force)
     variables: dict[str, tuple[Any, ...]] = {
-        'time': ((), points.stamp.view(STAMP)),
-        'odometry_time': ((), points.odometry_stamp.view(STAMP)),
-        'H': (('pose_row', 'pose_col'), states[:, :16].reshape(-1, 4, 4), {'units': '1, m'}),
-        's': (('position',), states[:, 16 : 16 + n_s]),
-        'v': (('twist',), states[:, 16 + n_s : 22 + n_s]),
-        'r': (('joint',), states[:, 22 + n_s : 22 + n_s + n]),
-        'tau': (('joint',), points.tau),
-        'A': (('row', 'col'), A),
-        'B': (('row', 'input'), B),
-        'drift': (('row',), drift),
-        'nu_dot': (('acceleration',), nu_dot),
-        'residual': (('acceleration',), points.measured - nu_dot),
-        'valid': ((), ~np.isnan(nu_dot[:, 0])),
+        'time': ('time', points.stamp.view(STAMP)),
+        'odometry_time': ('time', points.odometry_stamp.view(STAMP)),
+        'H': (
+            ('time', 'pose_row', 'pose_col'),
+            states[:, :16].reshape(-1, 4, 4),
+            {'units': '1, m'},
+        ),
+        's': (('time', 'position'), states[:, 16 : 16 + n_s]),
+        'v': (('time', 'twist'), states[:, 16 + n_s : 22 + n_s]),
+        'r': (('time', 'joint'), states[:, 22 + n_s : 22 + n_s + n]),
+        'tau': (('time', 'joint'), points.tau),
+        'A': (('time', 'row', 'col'), A),
+        'B': (('time', 'row', 'input'), B),
+        'drift': (('time', 'row'), drift),
+        'nu_dot': (('time', 'acceleration'), nu_dot),
+        'residual': (('time', 'acceleration'), points.measured - nu_dot),
+        'valid': ('time', ~np.isnan(nu_dot[:, 0])),
     }
     if names:
-        variables['contact_active'] = (('contact',), active)
-        variables['contact_load'] = (('contact',), loads, {'units': 'N'})
-    return _dataset('time', variables)
+        variables['contact_active'] = (('time', 'contact'), active)
+        variables['contact_load'] = (('time', 'contact'), loads, {'units': 'N'})
+    return xr.Dataset(variables)
 
 
 def spectra(model: TreeModel, settings: StreamSettings, points: Points) -> xr.Dataset:
@@ -102,29 +100,11 @@ def spectra(model: TreeModel, settings: StreamSettings, points: Points) -> xr.Da
         eigenvalues[good] = np.take_along_axis(found, order, axis=-1)
     condition = np.linalg.cond(batch.mass_matrix(model, points.state))
     units = {'units': '1' if settings.form == 'discrete' else '1/s'}
-    variables: dict[str, tuple[Any, ...]] = {
-        'spectrum_time': ((), points.stamp.view(STAMP)),
-        'spectrum_row': ((), points.row, {'units': 'sample of time'}),
-        'eigenvalues': (('mode',), eigenvalues, units),
-        'mass_matrix_condition': ((), condition, {'units': '1'}),
-    }
-    return _dataset('spectrum', variables)
-
-
-def _dataset(dimension: str, variables: Mapping[str, tuple[Any, ...]]) -> xr.Dataset:
-    """Return variables that have one row for each sample, and the dimensions that follow."""
     return xr.Dataset(
-        {name: ((dimension, *inner), *rest) for name, (inner, *rest) in variables.items()}
+        {
+            'spectrum_time': ('spectrum', points.stamp.view(STAMP)),
+            'spectrum_row': ('spectrum', points.row, {'units': 'sample of time'}),
+            'eigenvalues': (('spectrum', 'mode'), eigenvalues, units),
+            'mass_matrix_condition': ('spectrum', condition, {'units': '1'}),
+        }
     )
-
-
-def _weigh(
-    contacts: tuple[Closure, ...], wrenches: Array, names: dict[str, int], loads: Array
-) -> None:
-    """Write the sizes of the forces of contacts into ``loads`` (K,)."""
-    row = 0
-    for contact in contacts:
-        if contact.active:
-            if contact.name in names:
-                loads[names[contact.name]] = np.linalg.norm(wrenches[row : row + 3])
-            row += SIZES[contact.kind]

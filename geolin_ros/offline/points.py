@@ -5,7 +5,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
 from math import floor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,41 +24,31 @@ from geolin_ros.typing import Array, IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 """Wraps messages, of which there are so many, to show how far the work is."""
+Neighbours: TypeAlias = tuple[OperatingPoint, OperatingPoint, OperatingPoint]
+"""A point between the one before and the one after it; itself where there is none."""
 UNEVEN = 1.5
 """Neighbours of a sample further apart than this ratio: one between them is missing."""
 LONGEST_STEP = 0.1
 """Rates are not differentiated over more than this [s]."""
 
 
-class Neighbours(NamedTuple):
-    """A point between the one before and the one after it; itself where there is none."""
-
-    before: OperatingPoint
-    here: OperatingPoint
-    after: OperatingPoint
-
-
 class Points(NamedTuple):
-    """T operating points, one row each."""
+    """T operating points, one row each: numbers in the dataset, and stamps [ns].
+
+    ``state`` (T, 22 + n_s + n) has rows of `State.data`, ``tau`` (T, n) the efforts that were
+    measured or asked for, ``efforts`` those to linearize under, ``measured`` (T, m) accelerations,
+    NaN without two neighbours. ``odometry_stamp`` is zero with a fixed base.
+    """
 
     row: IntArray
-    """Numbers of the samples in the dataset"""
     stamp: IntArray
-    """[ns] of the joint states"""
     odometry_stamp: IntArray
-    """[ns]; zero with a fixed base"""
     state: Array
-    """(T, 22 + n_s + n) rows of `State.data`"""
     tau: Array
-    """(T, n) efforts that were measured or asked for"""
     efforts: Array
-    """(T, n) efforts to linearize under"""
     wrenches: list[tuple[Wrench, ...]]
-    """External wrenches to linearize under"""
     contacts: list[tuple[Closure, ...]]
-    """All contacts"""
     measured: Array
-    """(T, m) accelerations; NaN without two neighbours"""
 
 
 def feed(
@@ -81,10 +71,7 @@ def recorded_points(
 ) -> Iterator[OperatingPoint]:
     """Yield the operating points of a bag, as a stream pairs its messages.
 
-    Raises
-    ------
-    RecordingError
-        If a bag is damaged; what is before that has been given out.
+    Raises `RecordingError` if a bag is damaged; what is before that has been given out.
     """
     messages = source.recording.messages(source.inputs)
     for _ in feed(stream, watch(messages, source.message_count)):
@@ -94,17 +81,8 @@ def recorded_points(
 def chooser(every: int = 1, rate: float | None = None) -> Callable[[int], bool]:
     """Return what says of each stamp [ns] in turn whether its sample is taken.
 
-    Parameters
-    ----------
-    every
-        Every N-th.
-    rate
-        The first of each period of 1 / rate [Hz] instead; None: all periods.
-
-    Raises
-    ------
-    ConfigurationError
-        If one of them is not positive.
+    That is every N-th, or, with a rate [Hz], the first of each period. Raises
+    `ConfigurationError` if one of them is not positive.
     """
     if every < 1:
         raise ConfigurationError(f'every is {every}, expected at least 1')
@@ -130,7 +108,7 @@ def neighbours(points: Iterable[OperatingPoint]) -> Iterator[Neighbours]:
     before = here = None
     for after in chain(points, (None,)):
         if here is not None:
-            yield Neighbours(before or here, here, after or here)
+            yield before or here, here, after or here
         before, here = here, after
 
 
@@ -142,11 +120,11 @@ def tabulate(model: TreeModel, rows: Sequence[tuple[int, Neighbours]]) -> Points
     missing, or not about as far as the other one.
     """
     numbers, points = zip(*rows, strict=True)
-    sides = [list(side) for side in zip(*points, strict=True)]
+    sides = list(zip(*points, strict=True))
     here, twist = sides[1], 16 + model.n_s
     states = [np.array([point.state.data for point in side]) for side in sides]
-    stamps = [np.array([point.stamp for point in side]) for side in sides]
-    odometry = [np.array([point.odometry_stamp for point in side]) for side in sides]
+    stamps = np.array([[point.stamp for point in side] for side in sides])
+    odometry = np.array([[point.odometry_stamp for point in side] for side in sides])
     measured = [_rate(stamps, [state[:, twist + 6 :] for state in states])]
     if model.base == 'floating':
         measured.insert(0, _rate(odometry, [state[:, twist : twist + 6] for state in states]))
@@ -163,12 +141,12 @@ def tabulate(model: TreeModel, rows: Sequence[tuple[int, Neighbours]]) -> Points
     )
 
 
-def _rate(stamps: Sequence[IntArray], values: Sequence[Array]) -> Array:
+def _rate(stamps: IntArray, values: Sequence[Array]) -> Array:
     """Return the derivative of the parabola through values before, here and after."""
     a, b = (step[:, np.newaxis] * 1e-9 for step in np.diff(stamps, axis=0))
     before, here, after = values
-    is_even = (np.maximum(a, b) <= UNEVEN * np.minimum(a, b)) & (np.minimum(a, b) > 0.0)
-    is_even &= np.maximum(a, b) <= LONGEST_STEP
+    shorter, longer = np.minimum(a, b), np.maximum(a, b)
+    is_even = (longer <= UNEVEN * shorter) & (shorter > 0.0) & (longer <= LONGEST_STEP)
     with np.errstate(divide='ignore', invalid='ignore'):
         slope = ((after - here) / b * a + (here - before) / a * b) / (a + b)
     return np.where(is_even, slope, np.nan)

@@ -39,14 +39,16 @@ FILES: dict[str, tuple[str, Callable[[Path, Mapping[str, Any]], str]]] = {
     'overlay_file': ('overlay', lambda path, _: path.read_text()),
 }
 """Parameters that name a file, those that hold its text, and how it is read."""
+SOURCES = 'robot_description', 'robot_description_file', 'robot_description_node'
 TOGETHER = (
-    frozenset(
-        {
-            *('robot_description', 'robot_description_file', 'robot_description_node'),
-            *('xacro_args', 'root'),
-        }
-    ),
-    frozenset({'overlay', 'overlay_file'}),
+    [
+        'robot_description',
+        'robot_description_file',
+        'robot_description_node',
+        'xacro_args',
+        'root',
+    ],
+    ('overlay', 'overlay_file'),
 )
 """Parameters that stand for each other: given ones replace all that were recorded."""
 
@@ -81,7 +83,11 @@ def read_parameters(
     warn: Callable[[str], object],
     note: Callable[[str], object],
 ) -> tuple[str, dict[str, Any]]:
-    """Return the name of the recorded node and all parameters: given, recorded, or defaults.
+    """Return the name of the recorded node, empty without one, and all parameters.
+
+    They are those that are given, else recorded, else defaults. ``node`` is the kind,
+    ``linearizer`` or ``state_estimator``, not the name; ``warn`` is called with what was recorded
+    and is not used, ``note`` with what is.
 
     Raises
     ------
@@ -90,43 +96,30 @@ def read_parameters(
     """
     given = read_parameter_file(params, node) if params else {}
     given |= {name: checked(name, value, node) for name, value in (values or {}).items()}
-    name, recorded = recorded_values(recording, node, warn)
-    replaced = {other for group in TOGETHER if group & given.keys() for other in group}
-    used = {
-        key: value for key, value in recorded.items() if key not in replaced and key not in given
+    name, recorded = _recorded_values(recording, node, warn)
+    replaced = {
+        other for group in TOGETHER if not given.keys().isdisjoint(group) for other in group
     }
+    used = {key: recorded[key] for key in recorded.keys() - replaced - given.keys()}
     default = default_values(node)
     if name:
         own = (f'{key} {_short(used[key])}' for key in used if used[key] != default[key])
-        note(f'parameters as {name} had them: {", ".join(own) or "defaults"}')
+        note(f'parameters as {name} had them: {", ".join(sorted(own)) or "defaults"}')
     return name, default | used | given
 
 
-def recorded_values(
+def _recorded_values(
     recording: Recording, node: str, warn: Callable[[str], object]
 ) -> tuple[str, dict[str, Any]]:
     """Return name and parameters of the recorded node of a kind; nothing if there is none.
 
-    Parameters
-    ----------
-    recording
-        Open bags.
-    node
-        ``linearizer`` or ``state_estimator``: the kind, not the name.
-    warn
-        Is called with what cannot be used: several such nodes, parameters that this version does
-        not have, values that changed while it was recorded, of which the first ones count.
-
-    Raises
-    ------
-    RecordingError
-        If the text is no parameter file.
+    Of values that changed while it was recorded the first ones count.
     """
     output, kind = OUTPUTS[node]
     names = [
         name
-        for topic in recording.types
-        if topic.endswith(f'/{TOPIC}') and recording.types[topic] == STRING
+        for topic, type_of_topic in recording.types.items()
+        if topic.endswith(f'/{TOPIC}') and type_of_topic == STRING
         for name in [topic.removesuffix(f'/{TOPIC}')]
         if recording.types.get(f'{name}/{output}') == kind
     ]
@@ -139,51 +132,38 @@ def recorded_values(
         return '', {}
     (name,) = names
     where = f'{recording.name}, topic {name}/{TOPIC}'
-    values, *later = [
-        _values(message.data, where) for message in recording.of_topic(f'{name}/{TOPIC}')
-    ] or [{}]
-    for changed in later:
-        for parameter in sorted(key for key in values if changed.get(key) != values[key]):
-            warn(
-                f'{name} was given another {parameter} while it was recorded: '
-                f'{_short(changed.get(parameter))}, {_short(values[parameter])} before, which '
-                f'counts; -p {parameter}:=VALUE overrides it'
-            )
-    known = default_values(node)
-    for parameter in sorted(values.keys() - known):
-        warn(f'{name} was recorded with parameter {parameter}, which {node} does not have')
     try:
-        return name, {
-            key: checked(key, value, node) for key, value in values.items() if key in known
-        }
-    except GeolinError as error:
-        raise RecordingError(f'{where}: {error}; override it with -p or --params') from error
-
-
-def _values(text: str, where: str) -> dict[str, Any]:
-    """Return the parameters that a text holds."""
-    try:
-        ((_, node),) = json.loads(text).items()
-        found = dict(node['ros__parameters'])
-    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        values, *later = [
+            json.loads(message.data)[name]['ros__parameters']
+            for message in recording.of_topic(f'{name}/{TOPIC}')
+        ] or [{}]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RecordingError(
             f'{where} holds no parameters of a node ({error}), expected what geolin record '
             'writes; give them with --params, and record again'
         ) from error
-    return {name: value for name, value in found.items() if not is_of_ros(name)}
+    for changed in later:
+        for key in sorted(key for key in values if changed.get(key) != values[key]):
+            warn(
+                f'{name} was given another {key} while it was recorded: '
+                f'{_short(changed.get(key))}, {_short(values[key])} before, which counts; '
+                f'-p {key}:=VALUE overrides it'
+            )
+    known = default_values(node)
+    for key in sorted(values.keys() - known):
+        if not is_of_ros(key):
+            warn(f'{name} was recorded with parameter {key}, which {node} does not have')
+    try:
+        return name, {key: checked(key, values[key], node) for key in values if key in known}
+    except GeolinError as error:
+        raise RecordingError(f'{where}: {error}; override it with -p or --params') from error
 
 
 def first_answer(recording: Recording, name: str = '') -> Any:
-    """Return the first answer of a linearizer, or None.
-
-    Without its name, that of the only linearizer of the bags.
-    """
+    """Return the first answer of a linearizer, of the only one without its name; or None."""
     for output, kind in (('linearization', LINEARIZATION), ('forward_dynamics', FORWARD_DYNAMICS)):
-        topics = [
-            topic
-            for topic, found in recording.types.items()
-            if found == kind and topic == (f'{name}/{output}' if name else topic)
-        ]
+        of_kind = [topic for topic, found in recording.types.items() if found == kind]
+        topics = [topic for topic in of_kind if topic == f'{name}/{output}'] if name else of_kind
         if len(topics) == 1:
             for message in recording.of_topic(topics[0]):
                 return message

@@ -3,10 +3,10 @@
 """Bags of ROS 2 and ROS 1 as one sequence of messages."""
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from rosbags.interfaces import Connection, MessageDefinitionFormat
@@ -14,12 +14,39 @@ from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from geolin_ros.errors import RecordingError
-from geolin_ros.offline.message_types import JOINT_STATE, field_types, known_types
-from geolin_ros.offline.topics import ROLES, assign
+from geolin_ros.errors import RecordingError, unknown_name
+from geolin_ros.offline.message_types import (
+    CONTACT_STATES,
+    IMU,
+    JOINT_STATE,
+    ODOMETRY,
+    STRING,
+    TRANSFORMS,
+    field_types,
+    known_types,
+)
 from geolin_ros.stream.inputs.serialized import VIEWS, InputReader
 
+ROLES = {
+    'robot_description': STRING,
+    'joint_states': JOINT_STATE,
+    'odom': ODOMETRY,
+    'tf': TRANSFORMS,
+    'tf_static': TRANSFORMS,
+    'imu': IMU,
+    'joint_efforts': JOINT_STATE,
+    'contact_states': CONTACT_STATES,
+}
+"""Type of each input; the keys are the node's names for them."""
+ESTIMATOR = 'state_estimator'
+"""Node whose joint states, with rates, and contact states go before what it made them of."""
+SOLE_IS_ENOUGH = ('joint_states', 'odom', 'imu')
+
 STORAGES = ('.mcap', '.db3')
+ADVICE = (
+    'A bag that was cut short can often be mended: `ros2 bag reindex`, `mcap recover`, '
+    '`rosbag reindex`'
+)
 
 
 class Recorded(NamedTuple):
@@ -30,24 +57,32 @@ class Recorded(NamedTuple):
     message: Any
 
 
-class Recording:
+class Recording(ExitStack):
     """One or several bags, merged by the times at which their messages were recorded.
 
-    To be used as a context manager.
+    To be used as a context manager, which closes them.
 
     Parameters
     ----------
     paths
         Rosbag2 folders, with their metadata or without; their mcap or sqlite3 files; ROS 1 bags.
-    topics, takes_estimates
-        Topics of the inputs by role, see `topics.assign`; the others are guessed.
+    topics
+        Topics of inputs by role. Another role goes to the topic of its type that is named like it,
+        in whatever namespace; joint states, odometry and IMU also to the only one of their type,
+        or with their name inside its own.
+    takes_estimates
+        Whether of several topics with messages that of the state estimator is meant, or another.
 
     Attributes
     ----------
+    name
+        The paths, for messages.
     types
         Message type of each topic.
     counts
         Messages on each topic.
+    span
+        First and last time of all messages [ns]; zeros if there are none.
     topics
         Topic of each role that is there.
 
@@ -65,51 +100,25 @@ class Recording:
         topics: Mapping[str, str] | None = None,
         takes_estimates: bool = True,
     ):
+        super().__init__()
         self.paths = [Path(path) for path in paths]
-        self._stack = ExitStack()
-        self._bags = _open(self.paths, self._stack)
-        self._connections = [c for bag in self._bags for c in bag.connections]
+        self.name = ', '.join(map(str, self.paths))
+        bags = _open(self.paths, self)
+        self.span = _span(bags)
+        self._connections = [connection for bag in bags for connection in bag.connections]
         self.types = {c.topic: c.msgtype for c in self._connections}
-        self.counts: dict[str, int] = dict.fromkeys(self.types, 0)
+        counts = Counter[str]()
         for connection in self._connections:
-            self.counts[connection.topic] += connection.msgcount
+            counts[connection.topic] += connection.msgcount
+        self.counts = dict(counts)
         try:
-            self.topics = assign(self.types, topics or {}, self.counts, takes_estimates)
+            self.topics = _assigned(self.types, topics or {}, self.counts, takes_estimates)
         except Exception:
-            self._stack.close()
+            self.close()
             raise
 
-    def __enter__(self) -> 'Recording':
-        """Return the recording, which is open already."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close all bags."""
-        self._stack.close()
-
-    @property
-    def name(self) -> str:
-        """The paths, for messages."""
-        return ', '.join(map(str, self.paths))
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """First and last time of all messages [ns]; zeros if there are none."""
-        return _span(self._bags)
-
     def topic(self, role: str) -> str:
-        """Return the topic of a role.
-
-        Raises
-        ------
-        RecordingError
-            If there is none.
-        """
+        """Return the topic of a role; raise `RecordingError` if there is none."""
         if role not in self.topics:
             listed = ', '.join(f'{topic} ({kind})' for topic, kind in sorted(self.types.items()))
             raise RecordingError(
@@ -121,10 +130,7 @@ class Recording:
     def add_role(self, name: str, kind: str) -> None:
         """Find the topic ``name``, in whatever namespace, as a role of the same name.
 
-        Raises
-        ------
-        RecordingError
-            If there is none of type ``kind``, or several.
+        Raises `RecordingError` if there is none of type ``kind``, or several.
         """
         relative = name.strip('/')
         exact = [topic for topic in (name, f'/{relative}') if self.types.get(topic) == kind]
@@ -143,10 +149,8 @@ class Recording:
     def messages(self, roles: Iterable[str]) -> Iterator[Recorded]:
         """Yield the messages of some roles in the order in which they were recorded.
 
-        Raises
-        ------
-        RecordingError
-            If the bags are damaged; all messages before that have been given out.
+        Raises `RecordingError` if the bags are damaged; all messages before that have been given
+        out.
         """
         yield from self._of({self.topics[role]: role for role in roles if role in self.topics})
 
@@ -157,8 +161,6 @@ class Recording:
     def _of(self, role_of: Mapping[str, str]) -> Iterator[Recorded]:
         """Yield the messages of topics whose roles are given."""
         connections = [c for c in self._connections if c.topic in role_of]
-        if not connections:
-            return
         decode = {c.topic: self._decoder(c) for c in connections}
         raw = _merged(connections)
         time = self.span[0]
@@ -172,32 +174,29 @@ class Recording:
             except StopIteration:
                 return
             except Exception as error:
-                raise self._damaged(time, error) from error
+                after = (time - self.span[0]) * 1e-9
+                raise RecordingError(
+                    f'{self.name} cannot be read further than {after:.3f} s after its start: '
+                    f'{_words(error)}. {ADVICE}'
+                ) from error
             yield Recorded(role_of[connection.topic], time, message)
 
     def raw(self, topic: str) -> Iterator[bytes]:
         """Yield the serialized messages of a topic."""
-        connections = [c for c in self._connections if c.topic == topic]
-        for _, _, data in _merged(connections):
+        for _, _, data in _merged([c for c in self._connections if c.topic == topic]):
             yield bytes(data)
 
     def description(self) -> str:
-        """Return the first robot description.
-
-        Raises
-        ------
-        RecordingError
-            If there is none.
-        """
+        """Return the first robot description; raise `RecordingError` if there is none."""
         try:
-            self.topic('robot_description')
+            topic = self.topic('robot_description')
         except RecordingError as error:
             raise RecordingError(f'{error}, or give the robot with --urdf FILE') from None
-        for recorded in self.messages(['robot_description']):
-            return str(recorded.message.data)
+        for message in self.of_topic(topic):
+            return str(message.data)
         raise RecordingError(
-            f'topic {self.topics["robot_description"]} of {self.name} has no message, expected '
-            'the robot description; give it with --urdf FILE'
+            f'topic {topic} of {self.name} has no message, expected the robot description; give '
+            'it with --urdf FILE'
         )
 
     def _decoder(self, connection: Connection) -> Callable[[bytes], Any]:
@@ -223,12 +222,51 @@ class Recording:
             ).read
         return lambda data: store.deserialize_cdr(data, kind)
 
-    def _damaged(self, time: int, error: Exception) -> RecordingError:
-        after = (time - self.span[0]) * 1e-9
-        return RecordingError(
-            f'{self.name} cannot be read further than {after:.3f} s after its start: '
-            f'{_words(error)}. {_ADVICE}'
-        )
+
+def _assigned(
+    types: Mapping[str, str],
+    chosen: Mapping[str, str],
+    counts: Mapping[str, int],
+    takes_estimates: bool,
+) -> dict[str, str]:
+    """Return the topic of each role, see `Recording`."""
+    found = {}
+    for role, wanted in ROLES.items():
+        if role in chosen:
+            topic = found[role] = chosen[role]
+            if topic not in types:
+                raise unknown_name('topic', topic, types, 'the bag')
+            if types[topic] != wanted:
+                raise RecordingError(
+                    f'topic {topic} has type {types[topic]}, expected {wanted} as {role}'
+                )
+            continue
+        of_type = [topic for topic, kind in types.items() if kind == wanted]
+        candidates = [topic for topic in of_type if topic.rpartition('/')[2] == role]
+        if not candidates and role in SOLE_IS_ENOUGH:
+            taken = {*chosen.values(), *found.values()}
+            of_type = [
+                topic
+                for topic in of_type
+                if topic not in taken and topic.rpartition('/')[2] not in (*ROLES, 'imu_bias')
+            ]
+            candidates = [topic for topic in of_type if role in topic] or of_type
+        if len(candidates) > 1:
+            candidates = [topic for topic in candidates if counts[topic]] or candidates
+            wanted_ones = [
+                topic
+                for topic in candidates
+                if topic.endswith(f'{ESTIMATOR}/{role}') == takes_estimates
+            ]
+            candidates = wanted_ones if len(wanted_ones) == 1 else candidates
+        if len(candidates) > 1:
+            raise RecordingError(
+                f'topics {", ".join(sorted(candidates))} could all be {role} ({wanted}), expected '
+                f'one; choose with --{role.replace("_", "-")} TOPIC'
+            )
+        if candidates:
+            found[role] = candidates[0]
+    return found
 
 
 def runs(paths: Sequence[str | Path]) -> list[list[Path]]:
@@ -237,100 +275,53 @@ def runs(paths: Sequence[str | Path]) -> list[list[Path]]:
     Bags are of one run if their times overlap, but for bags with the same joint states: times of
     logs often begin at 0.
 
-    Raises
-    ------
-    RecordingError
-        If a bag cannot be opened, or could be of several runs.
+    Raises `RecordingError` if a bag cannot be opened, or could be of several runs.
     """
-    found: list[list[_Bag]] = []
+    found: list[dict[Path, tuple[int, int, set[str]]]] = []
     for path in map(Path, paths):
         with ExitStack() as stack:
             bags = _open([path], stack)
             joints = {c.topic for bag in bags for c in bag.connections if c.msgtype == JOINT_STATE}
-            bag = _Bag(path, *_span(bags), joints)
-        of = [run for run in found if any(map(bag.overlaps, run))]
-        of = [run for run in of if not any(map(bag.has_same_joints, run))]
+            begin, end = _span(bags)
+        of = [
+            run
+            for run in found
+            if any(max(begin, first) < min(end, last) for first, last, _ in run.values())
+            and all(joints.isdisjoint(others) for _, _, others in run.values())
+        ]
         if len(of) > 1:
-            names = ' and '.join(str(run[0].path) for run in of)
+            names = ' and '.join(str(next(iter(run))) for run in of)
             raise RecordingError(
                 f'{path} is at the time of {names}, expected one of them; give one run at a time, '
                 'or correct the stamps'
             )
-        if of:
-            of[0].append(bag)
-        else:
-            found.append([bag])
-    return [[bag.path for bag in run] for run in found]
-
-
-class _Bag(NamedTuple):
-    path: Path
-    begin: int
-    end: int
-    joints: set[str]
-    """Topics of joint states."""
-
-    def overlaps(self, other: '_Bag') -> bool:
-        return max(self.begin, other.begin) < min(self.end, other.end)
-
-    def has_same_joints(self, other: '_Bag') -> bool:
-        return not self.joints.isdisjoint(other.joints)
+        if not of:
+            found.append({})
+            of = found[-1:]
+        of[0][path] = begin, end, joints
+    return [list(run) for run in found]
 
 
 def _open(paths: Sequence[Path], stack: ExitStack) -> list[Reader1 | Reader2]:
     """Open bags, which the stack closes."""
     name = ', '.join(map(str, paths))
-    for path in paths:
-        if not path.exists():
-            raise RecordingError(f'{path} does not exist, expected a bag')
     files = [file for path in paths for file in _files(path)]
     if len({file.suffix == '.bag' for file in files}) > 1:
         raise RecordingError(f'{name} are of ROS 1 and ROS 2, expected bags of one kind')
     try:
-        bags = [_reader(file) for file in files]
+        bags = [Reader1(file) if file.suffix == '.bag' else Reader2(file) for file in files]
         for bag in bags:
             stack.enter_context(bag)
+        return bags
     except Exception as error:
         stack.close()
-        raise RecordingError(f'cannot open {name}: {_words(error)}. {_ADVICE}') from error
-    return bags
-
-
-def _span(bags: Sequence[Reader1 | Reader2]) -> tuple[int, int]:
-    filled = [bag for bag in bags if bag.message_count]
-    if not filled:
-        return 0, 0
-    return min(bag.start_time for bag in filled), max(bag.end_time for bag in filled) - 1
-
-
-_ADVICE = (
-    'A bag that was cut short can often be mended: `ros2 bag reindex`, `mcap recover`, '
-    '`rosbag reindex`'
-)
-
-
-def _reader(file: Path) -> Reader1 | Reader2:
-    return Reader1(file) if file.suffix == '.bag' else Reader2(file)
-
-
-def _merged(connections: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
-    """Yield what was recorded, by time; of messages of the same time, that of the first bag."""
-    of_bag: dict[int, list[Connection]] = {}
-    for connection in connections:
-        of_bag.setdefault(id(connection.owner), []).append(connection)
-    bags: list[Any] = [same[0].owner for same in of_bag.values()]
-    parts = [
-        bag.messages(connections=same) for bag, same in zip(bags, of_bag.values(), strict=True)
-    ]
-    return heapq.merge(*parts, key=lambda entry: entry[1])
-
-
-def _words(error: Exception) -> str:
-    return f'{type(error).__name__}: {error}'.rstrip('.: ')
+        raise RecordingError(f'cannot open {name}: {_words(error)}. {ADVICE}') from error
 
 
 def _files(path: Path) -> list[Path]:
     """Return what the reader takes for a path: storage files where a folder lacks metadata."""
+    if not path.exists():
+        raise RecordingError(f'{path} does not exist, expected a bag')
     if not path.is_dir() or (path / 'metadata.yaml').exists():
         return [path]
     files = sorted(file for file in path.iterdir() if file.suffix in STORAGES)
@@ -340,3 +331,23 @@ def _files(path: Path) -> list[Path]:
             'a bag'
         )
     return files
+
+
+def _span(bags: Sequence[Reader1 | Reader2]) -> tuple[int, int]:
+    filled = [bag for bag in bags if bag.message_count]
+    if not filled:
+        return 0, 0
+    return min(bag.start_time for bag in filled), max(bag.end_time for bag in filled) - 1
+
+
+def _merged(connections: Sequence[Connection]) -> Iterator[tuple[Connection, int, bytes]]:
+    """Yield what was recorded, by time; of messages of the same time, that of the first bag."""
+    of_bag: dict[Any, list[Connection]] = {}
+    for connection in connections:
+        of_bag.setdefault(connection.owner, []).append(connection)
+    parts = [bag.messages(connections=same) for bag, same in of_bag.items()]
+    return heapq.merge(*parts, key=lambda entry: entry[1])
+
+
+def _words(error: Exception) -> str:
+    return f'{type(error).__name__}: {error}'.rstrip('.: ')

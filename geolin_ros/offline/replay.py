@@ -29,6 +29,11 @@ from geolin_ros.stream.outputs.messages import (
 from geolin_ros.stream.topics import Counts
 
 NODE = '/linearizer'
+OUTPUTS = {
+    'linearization': LINEARIZATION,
+    'forward_dynamics': FORWARD_DYNAMICS,
+    'summary': SUMMARY,
+}
 ANALYSIS_PERIOD = 1_000_000_000
 """Eigenvalues are found this often [ns], as by the node."""
 
@@ -52,21 +57,14 @@ def replay(
     ----------
     source
         Bags and robot.
-    path
-        Folder of the new bag; must not exist.
+    path, storage, compression
+        Folder of the new bag, which must not exist, and how it is stored.
     node
         Name in front of the topics.
-    storage, compression
-        Of the new bag.
     watch
         See `Watch`.
     on_drop
         Called with each input that could not be used.
-
-    Returns
-    -------
-    Counts
-        What became of the joint states.
 
     Raises
     ------
@@ -105,14 +103,9 @@ class _Writer:
         for writer in (self._linearization, self._dynamics, self._summary):
             share_arrays(writer.message)
         self._last_analysis: int | None = None
-        self._source, self._bag = source, bag
-        self._topics = tuple(
-            f'{node}/{name}' for name in ('linearization', 'forward_dynamics', 'summary')
-        )
-        for topic, kind in zip(
-            self._topics, (LINEARIZATION, FORWARD_DYNAMICS, SUMMARY), strict=True
-        ):
-            bag.add_topic(topic, kind)
+        self._source, self._bag, self._node = source, bag, node
+        for name, kind in OUTPUTS.items():
+            bag.add_topic(f'{node}/{name}', kind)
 
     def write(self, recorded: int, answer: Answer, counts: Counts) -> None:
         """Write messages about an answer."""
@@ -120,19 +113,10 @@ class _Writer:
         for grown in (linearization.contact_dynamics, linearization.mass_matrix):
             share_arrays(grown)
         latency = time.perf_counter() - answer.received_at
-        for topic, message in zip(
-            self._topics,
-            (
-                linearization,
-                self._dynamics.write(answer),
-                self._summary.write(answer, counts, latency),
-            ),
-            strict=True,
-        ):
-            self._bag.write(topic, recorded, message)
-        self._analyse(recorded, answer)
-
-    def _analyse(self, recorded: int, answer: Answer) -> None:
+        dynamics = self._dynamics.write(answer)
+        summary = self._summary.write(answer, counts, latency)
+        for name, message in zip(OUTPUTS, (linearization, dynamics, summary), strict=True):
+            self._bag.write(f'{self._node}/{name}', recorded, message)
         last = self._last_analysis
         if last is None or not 0 <= recorded - last < ANALYSIS_PERIOD:
             self._last_analysis = recorded

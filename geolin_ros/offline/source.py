@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.description import Description
 from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
@@ -23,8 +22,6 @@ NODE = 'linearizer'
 MOST_MASS = 0.5
 """A description may differ from the recorded one by so much of the mass: payloads, what was
 identified. Beyond, it is of another robot."""
-
-
 BASE_INPUTS = {'odometry': ('odom',), 'tf': ('tf_static', 'tf', 'imu')}
 """Roles that tell where a floating base is, by its source."""
 
@@ -96,10 +93,9 @@ def open_source(
         `geolin record` made the bag.
     values
         Parameters by name, which count more than the file.
-    warn
-        Called with what is suspicious about the description, or differs from what was recorded.
-    note
-        Called with the recorded parameters that are used.
+    warn, note
+        Called with what is suspicious about the description, or differs from what was recorded,
+        and with the recorded parameters that are used.
 
     Raises
     ------
@@ -112,33 +108,37 @@ def open_source(
     """
     with Recording(bags, topics) as recording:
         node, merged = read_parameters(recording, NODE, params, values, warn, note)
-        description = find_description(recording, merged, urdf)
         for topic in stream_settings(merged).force_topics:
             recording.add_role(topic, WRENCH)
-        model = read_model(readable(description), merged, warn)
+        description, model = read_robot(recording, merged, urdf, warn)
         answer = first_answer(recording, node)
-        _compare(answer, model, node, warn)
+        recorded = '' if answer is None else answer.model_hash
+        if recorded and recorded != model.hash:
+            warn(
+                f'A and B in the bag are of model {recorded}, these are of {model.hash}: the node '
+                'had another description or other parameters; give them with --urdf, --params or '
+                '-p, or record with `geolin record`, which keeps them'
+            )
         if not (node or params or {'contact_source', 'contacts'} & (values or {}).keys()):
             _look_for_contacts(recording, answer, warn)
         other = _other_robot(recording, description)
         yield Source(recording, model, merged, to_text(description, merged), other)
 
 
-def find_description(
-    recording: Recording, values: Mapping[str, Any], urdf: str | Path | None
-) -> str | Path:
-    """Return URDF text or the path of a URDF or MJCF file, in the order in which they count."""
+def read_robot(
+    recording: Recording,
+    values: Mapping[str, Any],
+    urdf: str | Path | None,
+    warn: Callable[[str], object],
+) -> tuple[str | Path, TreeModel]:
+    """Return the first of the descriptions that are given, text or a file, and its model."""
     file = urdf or values['robot_description_file']
     if urdf is None and values['robot_description']:
-        return str(values['robot_description'])
-    if not file:
-        return recording.description()
-    return Path(file)
-
-
-def readable(description: str | Path) -> Path | Description:
-    """Return what `read_model` takes: a recorded text may be of MJCF, too."""
-    return parse(description) if isinstance(description, str) else description
+        description: str | Path = str(values['robot_description'])
+    else:
+        description = Path(file) if file else recording.description()
+    is_text = isinstance(description, str)  # a recorded text may be of MJCF, too
+    return description, read_model(parse(description) if is_text else description, values, warn)
 
 
 def _look_for_contacts(recording: Recording, answer: Any, warn: Callable[[str], object]) -> None:
@@ -146,27 +146,10 @@ def _look_for_contacts(recording: Recording, answer: Any, warn: Callable[[str], 
     topic = recording.topics.get('contact_states')
     dynamics = getattr(answer, 'contact_dynamics', None)  # forward dynamics alone have none
     contacts = [] if dynamics is None else dynamics.contacts
-    active = [c for c in contacts if c.active and not c.partner_frame]
     if topic and recording.counts[topic]:
         warn(f'contacts on {topic} are not used; -p contact_source:=topic uses them')
-    elif active:
-        kinds = ', '.join(
-            f"'{c.frame} {'point' if c.kind == c.KIND_POINT else 'surface'}'" for c in active
-        )
-        warn(f'contacts of A and B in the bag are not used; -p "contacts:=[{kinds}]" uses them')
-
-
-def _compare(answer: Any, model: TreeModel, node: str, warn: Callable[[str], object]) -> None:
-    """Warn of a model that is not the one that was linearized while the bag was recorded."""
-    recorded = '' if answer is None else answer.model_hash
-    if recorded and recorded != model.hash:
-        why = (
-            'what is given here is not what the node had, or it was given other parameters'
-            if node
-            else 'the bag has no parameters of its node: give them with --params, or record with '
-            '`geolin record`, which keeps overlays, locked joints and contacts'
-        )
-        warn(f'A and B in the bag are of model {recorded}, these are of {model.hash}: {why}')
+    elif any(contact.active and not contact.partner_frame for contact in contacts):
+        warn('contacts of A and B in the bag are not used; name them by -p contacts:=[...]')
 
 
 def _other_robot(recording: Recording, description: str | Path) -> str:
@@ -181,15 +164,17 @@ def _other_robot(recording: Recording, description: str | Path) -> str:
         )
     except GeolinError:
         return ''
-    lacks = sorted(set(own.joint_names) - set(model.joint_names))
-    others = sorted(set(model.joint_names) - set(own.joint_names))
-    differs = ''
-    if lacks or others:
-        sides = (('lacks joints', lacks), ('has joints', others))
-        differs = ' and '.join(f'{verb} {", ".join(names[:3])}' for verb, names in sides if names)
+    lacks = [name for name in own.joint_names if name not in model.joint_names]
+    more = [name for name in model.joint_names if name not in own.joint_names]
+    if lacks:
+        differs = f'lacks joints {", ".join(sorted(lacks)[:3])}'
+    elif more:
+        differs = f'has joints {", ".join(sorted(more)[:3])}'
     elif abs(model.total_mass - own.total_mass) > MOST_MASS * own.total_mass:
         differs = f'has a mass of {model.total_mass:.3g} kg, not {own.total_mass:.3g} kg'
-    return differs and (
+    else:
+        return ''
+    return (
         f'{recording.name} is of robot {own.name!r}, not of {model.name!r}, which was given: it '
         f'{differs}; leave out --urdf to take the description of the bag'
     )

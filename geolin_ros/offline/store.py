@@ -35,14 +35,11 @@ def chunk_length(row_bytes: int) -> int:
     return int(2 ** np.clip(np.round(np.log2(CHUNK_BYTES / row_bytes)), 5, 14))
 
 
-def open_group(path: str, mode: Any) -> zarr.Group:
-    """Open a local folder or a store that fsspec knows (``s3://...``).
+def open_group(path: str, mode: Any) -> Any:
+    """Open the zarr group of a local folder or a store that fsspec knows (``s3://...``).
 
-    Raises
-    ------
-    RecordingError
-        If there is no dataset, it has arrays with other codecs than `CODECS`, or the store cannot
-        be reached.
+    Raises `RecordingError` if there is no dataset, it has arrays with other codecs than `CODECS`,
+    or the store cannot be reached.
     """
     try:
         with reached(path):
@@ -64,13 +61,7 @@ def open_group(path: str, mode: Any) -> zarr.Group:
 
 @contextmanager
 def reached(path: str) -> Iterator[None]:
-    """Say in words why a store cannot be reached.
-
-    Raises
-    ------
-    RecordingError
-        For errors of the store's own package, of which each has others.
-    """
+    """Raise `RecordingError` for those of a store's own package, of which each has others."""
     try:
         yield
     except (GeolinError, OSError, KeyError):
@@ -110,20 +101,13 @@ def exists(path: str) -> bool:
     return True
 
 
-def array(group: zarr.Group, name: str) -> 'zarr.Array[Any]':
-    """Return an array of a group."""
-    found = group[name]
-    assert isinstance(found, zarr.Array)
-    return found
-
-
 def create(
     path: str,
     names: xr.Dataset,
     like: Mapping[str, xr.Dataset],
     lengths: Mapping[str, int],
     rows: int,
-) -> zarr.Group:
+) -> Any:
     """Write names and attributes, and make room for ``rows`` rows of variables like some.
 
     ``lengths`` of them are in a chunk, by their dimension. Inside a chunk the samples of an entry
@@ -162,18 +146,15 @@ def write(path: str, rows: xr.Dataset, dimension: str, begin: int) -> None:
         times[begin:end] = rows[time].values.astype(np.int64)
 
 
-def written(times: Any, chunk: int | None = None) -> Any:
-    """Return how many rows are there without a gap, or in each chunk, by their times [ns]."""
+def written(times: Any, chunk: int) -> Any:
+    """Return how many rows of each chunk are there, by their times [ns]."""
     there = np.asarray(times) != NEVER
-    if chunk is None:
-        return there.size if there.all() else int(there.argmin())
     return np.add.reduceat(there, np.arange(0, there.size, chunk), dtype=np.int64)
 
 
-def shorten(group: zarr.Group, rows: Mapping[str, int]) -> None:
+def shorten(group: Any, rows: Mapping[str, int]) -> None:
     """Cut variables to the rows that there are, by their dimension."""
     for _, found in group.arrays():
-        metadata: Any = found.metadata
-        dimension, *_ = metadata.dimension_names
+        dimension, *_ = found.metadata.dimension_names
         if dimension in rows:
             found.resize((rows[dimension], *found.shape[1:]))

@@ -25,17 +25,6 @@ PATIENCE = 10.0
 """Until a scheduler answers [s]."""
 
 
-class _Pool(ProcessPoolExecutor):
-    """Processes that Ctrl-C does not reach: this one ends them."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'Future[Any]':
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it
-        try:
-            return super().submit(fn, *args, **kwargs)
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
 def run(
     work: Callable[..., Any],
     jobs: Iterable[tuple[Any, ...]],
@@ -85,11 +74,15 @@ def _ready(running: set['Future[Any]']) -> list[Any]:
 
 @contextmanager
 def _pool(count: int) -> Iterator[tuple[Executor, int]]:
+    """Make processes that Ctrl-C does not reach: this one ends them."""
     # with all that is imported and compiled here; zarr and fsspec make their threads anew
     context = multiprocessing.get_context('fork')
     gc.freeze()  # no collection goes through what is imported, here, or copies it, in a process
-    with _Pool(count, mp_context=context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
         try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            pool.submit(os.getpid)  # has all processes forked, which inherit what is blocked
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             yield pool, count
         except BrokenProcessPool as error:
             raise RecordingError(
@@ -98,8 +91,11 @@ def _pool(count: int) -> Iterator[tuple[Executor, int]]:
             ) from error
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                _end_processes()
+            if isinstance(error, KeyboardInterrupt):  # do not wait for a compilation, say
+                deadline = time.monotonic() + LAST_JOBS
+                for process in multiprocessing.active_children():
+                    process.join(max(0.0, deadline - time.monotonic()))
+                    process.terminate()
             raise
         finally:
             gc.unfreeze()
@@ -110,14 +106,6 @@ def _begin() -> None:
     end_with_parent()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-
-
-def _end_processes() -> None:
-    """Wait a while for processes to finish what they do; end those that compile, say."""
-    deadline = time.monotonic() + LAST_JOBS
-    for process in multiprocessing.active_children():
-        process.join(max(0.0, deadline - time.monotonic()))
-        process.terminate()
 
 
 @contextmanager

@@ -12,11 +12,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -53,16 +52,13 @@ SETTLING = 0.5  # what the node has found finds the node as well, soon [s]
 QUIET = 3  # diagnostics without news: nothing is on its way any more
 TICK = 10_000_000  # between two times on /clock, at least [ns]
 MAX_WAIT = 1e6  # for odometry, by stamps: topics may come one after the other [s]
-FUTILE = 100  # joint states, none of them answered, while a topic is missing
-COUNTED = 'publishers of ', 'subscribers of '  # in the diagnostics
-CAUSE = 'dropped: '  # there too
+PUBLISHERS, SUBSCRIBERS, CAUSE = 'publishers of ', 'subscribers of ', 'dropped: '
 RECEIVED, ANSWERED = 'joint states', 'linearizations'
 SKIPPED, MERGED = 'left out by max_rate', 'merged into later ones'
 CLOCK, DIAGNOSTICS = '/clock', '/diagnostics'
 
 
-@dataclass(frozen=True)
-class Bag:
+class Bag(NamedTuple):
     """What the metadata of a bag tells: messages of each topic and their types.
 
     ``latched`` topics are published to those who come late; ``start`` is that of the bag [ns].
@@ -70,19 +66,13 @@ class Bag:
 
     path: Path
     counts: Mapping[str, int]
-    kinds: Mapping[str, str | None] = field(default_factory=dict)
-    latched: frozenset[str] = frozenset()
-    start: int = 0
+    kinds: Mapping[str, str | None]
+    latched: frozenset[str]
+    start: int
 
     @classmethod
     def of(cls, path: Path) -> 'Bag':
-        """Read the metadata of a bag that is complete.
-
-        Raises
-        ------
-        ConfigurationError
-            If there are none.
-        """
+        """Read the metadata of a bag; raise `ConfigurationError` if it is not complete."""
         try:
             with rosbag2.Reader(path) as reader:
                 topics, start = reader.topics, reader.start_time
@@ -91,9 +81,9 @@ class Bag:
                 f'{path} has no metadata.yaml that can be read ({error}), expected the folder of '
                 f'a complete bag (`ros2 bag reindex {path}` makes one)'
             ) from None
-        latched = {name for name, about in topics.items() if _is_latched(name, about.connections)}
-        kinds = {name: about.msgtype for name, about in topics.items()}
         counts = {name: about.msgcount for name, about in topics.items()}
+        kinds = {name: about.msgtype for name, about in topics.items()}
+        latched = {name for name, about in topics.items() if _is_latched(name, about.connections)}
         return cls(path, counts, kinds, frozenset(latched), start)
 
 
@@ -108,11 +98,8 @@ def _is_latched(name: str, connections: list[Any]) -> bool:
 def check(bag: Path, output: Path, joint_states: str) -> Bag:
     """Refuse what can be seen to fail before anything starts; return what the bag holds.
 
-    Raises
-    ------
-    ConfigurationError
-        If there is no such bag, or no time or no joint states in it; if the output exists; if
-        the extra that reads bags is not installed.
+    Raises `ConfigurationError` if there is no such bag, or no time or no joint states in it; if
+    the output exists; if the extra that reads bags is not installed.
     """
     if not bag.exists():
         raise ConfigurationError(f'bag:={bag} does not exist, expected a folder of rosbag2')
@@ -146,40 +133,22 @@ def parameters_of_node(bag: Bag, node: str) -> dict[str, Any]:
     }
 
 
-@dataclass
-class Report:
+class Report(dict[str, str]):
     """What the diagnostics of the node said last."""
-
-    values: dict[str, str] = field(default_factory=dict)
 
     def count(self, key: str) -> int:
         """Return a number, 0 where there is none."""
-        return int(self.values.get(key, 0))
+        return int(self.get(key, 0))
 
-    @property
-    def inputs(self) -> set[str]:
-        """The topics that the node subscribes to."""
-        of = COUNTED[0]
-        return {key.removeprefix(of) for key in self.values if key.startswith(of)}
+    def after(self, prefix: str) -> dict[str, str]:
+        """Return the values whose keys begin so, by what follows."""
+        return {key.removeprefix(prefix): self[key] for key in self if key.startswith(prefix)}
 
     @property
     def waiting(self) -> int:
         """How many joint states have been received that nothing has become of yet."""
         done = ANSWERED, SKIPPED, MERGED, 'dropped'
         return max(self.count(RECEIVED) - sum(map(self.count, done)), 0)
-
-    @property
-    def drops(self) -> dict[str, int]:
-        """How many joint states were dropped, by cause."""
-        return {
-            key.removeprefix(CAUSE): int(value)
-            for key, value in self.values.items()
-            if key.startswith(CAUSE)
-        }
-
-
-class _Interrupt(Exception):  # noqa: N818
-    """A signal came."""
 
 
 class Replay:
@@ -192,21 +161,13 @@ class Replay:
     ----------
     graph
         Where to publish and subscribe from.
-    name
-        Full name of the lifecycle node that the bag is played into.
-    joint_states
-        The topic that it answers.
+    name, joint_states
+        The lifecycle node that the bag is played into, by its full name, and the topic that it
+        answers.
     bag, writer
         What is played, and where answers go.
     stop
         Set by a signal.
-
-    Attributes
-    ----------
-    topics
-        Of the node's answers.
-    sent, recorded
-        How many joint states, and how many messages of each topic.
     """
 
     def __init__(
@@ -216,23 +177,25 @@ class Replay:
         self._joint_states, self._writer, self._stop = joint_states, writer, stop
         self._log = graph.get_logger()
         self._is_active, self._now, self._shown = False, bag.start, 0
-        self._futile: Report | None = None
-        self.topics = [f'{name}/{output}' for output in OUTPUTS]
-        self.report = Report()
-        self.quiet = 0  # diagnostics in a row without another joint state
-        self.sent, self.recorded = 0, Counter[str]()
+        self._topics = [f'{name}/{output}' for output in OUTPUTS]
+        self._report = Report()
+        self._quiet = 0  # diagnostics in a row without another joint state
+        self._sent, self._recorded = 0, Counter[str]()
         self._clock = graph.create_publisher(Clock, CLOCK, 10)
-        own = {CLOCK, DIAGNOSTICS, *self.topics}
+        kinds = dict(zip(self._topics, OUTPUTS.values(), strict=True))
+        kinds[DIAGNOSTICS] = DiagnosticArray
         self._publishers = {
             topic: self._publisher(topic, kind)
             for topic, kind in bag.kinds.items()
-            if topic not in own and kind is not None
+            if topic not in {CLOCK, *kinds} and kind is not None
         }
-        kinds = dict(zip(self.topics, OUTPUTS.values(), strict=True))
-        self._subscriptions = [
-            self._subscription(topic, kind)
-            for topic, kind in {**kinds, DIAGNOSTICS: DiagnosticArray}.items()
-        ]
+        self._subscriptions: list[Any] = []
+        for topic, message_type in kinds.items():
+            writer.add_topic(topic, name_of(message_type))
+            profile, record = QoSProfile(depth=OUTPUT_DEPTH), partial(self._record, topic)
+            self._subscriptions.append(
+                graph.create_subscription(message_type, topic, record, profile, raw=True)
+            )
 
     def _publisher(self, topic: str, kind: str) -> Any:
         """Return a publisher, None of a type that is not known here, which nobody can take."""
@@ -245,38 +208,20 @@ class Replay:
         profile = QoSProfile(depth=INPUT_DEPTH, durability=durability)
         return self._graph.create_publisher(message_type, topic, profile)
 
-    def _subscription(self, topic: str, kind: type) -> Any:
-        self._writer.add_topic(topic, name_of(kind))
-        profile = QoSProfile(depth=OUTPUT_DEPTH)
-        record = partial(self._record, topic)
-        return self._graph.create_subscription(kind, topic, record, profile, raw=True)
-
     def _record(self, topic: str, data: bytes) -> None:
         self._writer.write_serialized(topic, self._now, data)
-        self.recorded[topic] += 1
+        self._recorded[topic] += 1
         if topic == DIAGNOSTICS:
             for status in deserialize_message(data, DiagnosticArray).status:
                 if status.name == self._name:
-                    self._take_report(Report({item.key: item.value for item in status.values}))
-
-    def _take_report(self, report: Report) -> None:
-        """Note what is new; refuse to go on where all is in vain as a topic is not in the bag.
-
-        Two reports have to say so: a node that stalled may get joint states before odometry.
-        """
-        news = report.count(RECEIVED) - self.report.count(RECEIVED)
-        self.quiet = 0 if news else self.quiet + 1
-        self.report = report
-        if report.count(RECEIVED) >= FUTILE and not report.count(ANSWERED):
-            absent = report.inputs - self._bag.counts.keys()
-            if absent and self._futile is not None:
-                raise GeolinError(_nothing_answered(report, absent))
-            self._futile = report
+                    report = Report((item.key, item.value) for item in status.values)
+                    is_news = report.count(RECEIVED) != self._report.count(RECEIVED)
+                    self._report, self._quiet = report, 0 if is_news else self._quiet + 1
 
     def _look(self, pause: float = 0.0) -> None:
         """Record what has come; raise where a signal did."""
         if self._stop.is_set():
-            raise _Interrupt
+            raise KeyboardInterrupt
         if pause > 0.0:
             time.sleep(pause)
         for subscription in self._subscriptions:
@@ -285,11 +230,10 @@ class Replay:
                 while (taken := handle.take_message(subscription.msg_type, True)) is not None:
                     subscription.callback(taken[0])
 
-    @property
-    def behind(self) -> int:
-        """How many joint states were sent that the node has not dealt with yet."""
-        others = self.report.count(RECEIVED) - self.report.count(ANSWERED)
-        return self.sent - self.recorded[self.topics[-1]] - others
+    def _behind(self) -> int:
+        """Return how many joint states were sent that the node has not dealt with yet."""
+        others = self._report.count(RECEIVED) - self._report.count(ANSWERED)
+        return self._sent - self._recorded[self._topics[-1]] - others
 
     def wait_until_ready(self) -> None:
         """Wait until nothing is missing, for a while."""
@@ -310,27 +254,28 @@ class Replay:
 
     def _missing(self) -> str | None:
         """Return what is not there yet, or None if all is."""
-        graph, report = self._graph, self.report
+        graph, report, name = self._graph, self._report, self._name
         if not self._is_active:
             response = self._ask(GetState, 'get_state')
             if response is None or response.current_state.id != State.PRIMARY_STATE_ACTIVE:
-                return f'{self._name} to be active'
+                return f'{name} to be active'
             self._is_active = True
-        received = report.inputs & self._publishers.keys()
+        received = report.after(PUBLISHERS).keys() & self._publishers.keys()
         if not received:
-            return f'the diagnostics of {self._name}'
-        publishers = {topic: self._publishers[topic] for topic in received}
-        for topic, publisher in {**publishers, CLOCK: self._clock}.items():
-            if publisher is not None and not publisher.get_subscription_count():
-                return f'{self._name} on {topic}'
+            return f'the diagnostics of {name}'
         for topic in received:
-            if report.count(f'{COUNTED[0]}{topic}') < graph.count_publishers(topic):
-                return f'{self._name} to find what is published on {topic}'
-        for topic, subscription in zip(self.topics, self._subscriptions, strict=False):
+            publisher = self._publishers[topic]
+            if publisher is not None and not publisher.get_subscription_count():
+                return f'{name} on {topic}'
+            if report.count(f'{PUBLISHERS}{topic}') < graph.count_publishers(topic):
+                return f'{name} to find what is published on {topic}'
+        if not self._clock.get_subscription_count():
+            return f'{name} on {CLOCK}'
+        for topic, subscription in zip(self._topics, self._subscriptions, strict=False):
             if not subscription.get_publisher_count():
-                return f'{self._name} on {topic}'
-            if report.count(f'{COUNTED[1]}{topic}') < graph.count_subscribers(topic):
-                return f'{self._name} to find who subscribes to {topic}'
+                return f'{name} on {topic}'
+            if report.count(f'{SUBSCRIBERS}{topic}') < graph.count_subscribers(topic):
+                return f'{name} to find who subscribes to {topic}'
         return None
 
     def _ask(self, kind: Any, verb: str, **request: Any) -> Any:
@@ -355,6 +300,9 @@ class Replay:
     def play(self, rate: float) -> None:
         """Publish the messages, no faster than the node follows."""
         self._log.info('node and replay know of each other: play')
+        absent = self._report.after(PUBLISHERS).keys() - self._bag.counts.keys()
+        if absent:
+            self._log.info(f'the bag has no {" and no ".join(sorted(absent))}')
         begin = time.monotonic()
         with rosbag2.Reader(self._bag.path) as reader:
             known = [c for c in reader.connections if self._publishers.get(c.topic) is not None]
@@ -363,77 +311,58 @@ class Replay:
                 while (left := due - time.monotonic()) > 0.0:
                     self._look(min(left, 0.01))
                 begin += self._pause()
-                self._set_clock(stamp)
+                self._now = stamp
+                if stamp - self._shown >= TICK:
+                    self._shown, message = stamp, Clock()
+                    message.clock.sec, message.clock.nanosec = divmod(stamp, 1_000_000_000)
+                    self._clock.publish(message)
                 self._publishers[connection.topic].publish(bytes(data))
-                self.sent += connection.topic == self._joint_states
+                self._sent += connection.topic == self._joint_states
                 self._look()
 
     def _pause(self) -> float:
         """Wait for a node that is behind; return for how long [s]."""
-        if self.behind <= MOST_BEHIND:
+        if self._behind() <= MOST_BEHIND:
             return 0.0
         begin = time.monotonic()
         self._log.info(f'{self._name} is behind: the replay pauses')
-        while self.behind >= LESS_BEHIND and self.quiet < QUIET:
+        while self._behind() >= LESS_BEHIND and self._quiet < QUIET:
             self._look(0.01)
         return time.monotonic() - begin
 
-    def _set_clock(self, stamp: int) -> None:
-        self._now = stamp
-        if stamp - self._shown >= TICK:
-            self._shown, message = stamp, Clock()
-            message.clock.sec, message.clock.nanosec = divmod(stamp, 1_000_000_000)
-            self._clock.publish(message)
-
-    def finish(self) -> None:
-        """Wait for the last answers, of which none is to be recorded any more."""
-        while self.report.count(RECEIVED) < self.sent and self.quiet < QUIET:
+    def finish(self) -> str:
+        """Wait for the last answers, and return what became of all; raise as `conclude`."""
+        while self._report.count(RECEIVED) < self._sent and self._quiet < QUIET:
             self._look(0.1)
         transition = Transition(id=Transition.TRANSITION_DEACTIVATE)  # it answers what waits
         self._ask(ChangeState, 'change_state', transition=transition)
-        self.quiet = 0
-        while self.quiet == 0 or (self.report.waiting and self.quiet < QUIET):
+        self._quiet = 0
+        while self._quiet == 0 or (self._report.waiting and self._quiet < QUIET):
             self._look(0.1)
         count, since = -1, time.monotonic()
         while time.monotonic() - since < SETTLING:
-            found = sum(self.recorded[topic] for topic in self.topics)
+            found = sum(self._recorded[topic] for topic in self._topics)
             if found != count:
                 count, since = found, time.monotonic()
             self._look(0.05)
-
-    def conclude(self) -> str:
-        """Return in a sentence what became of all messages; raise as `conclude`."""
-        if not self.report.count(ANSWERED):
-            absent = self.report.inputs - self._bag.counts.keys()
-            raise GeolinError(_nothing_answered(self.report, absent))
-        return conclude(self.report, self.sent, self.recorded, self.topics)
-
-
-def _nothing_answered(report: Report, absent: set[str]) -> str:
-    """Return why no joint state was answered."""
-    causes = ', '.join(f'{cause}: {count}' for cause, count in report.drops.items())
-    of_bag = f'; the bag has no {" and no ".join(sorted(absent))}' if absent else ''
-    return (
-        f'none of {report.count(RECEIVED)} joint states could be linearized '
-        f'({causes or "all wait"}){of_bag}: name topics of the bag by odom:=TOPIC and others, or '
-        'set parameter base: fixed if the robot is'
-    )
+        return conclude(self._report, self._sent, self._recorded, self._topics)
 
 
 def conclude(report: Report, sent: int, recorded: Mapping[str, int], topics: list[str]) -> str:
-    """Return in a sentence what became of all messages.
-
-    Raises
-    ------
-    GeolinError
-        With that sentence, if some were lost on the way.
-    """
+    """Return what became of all messages; raise `GeolinError` if some were lost."""
     received, answered = report.count(RECEIVED), report.count(ANSWERED)
-    drops = ', '.join(f'{cause} {count}' for cause, count in report.drops.items())
+    drops = report.after(CAUSE)
+    causes = ', '.join(f'{cause} {count}' for cause, count in drops.items())
+    if not answered:
+        raise GeolinError(
+            f'none of {received} joint states could be linearized ({causes or "all wait"}): name '
+            'topics of the bag by odom:=TOPIC and others, or set parameter base: fixed if the '
+            'robot is'
+        )
     sentence = (
         f'{sent} joint states sent, {answered} answered, '
         f'{report.count(SKIPPED)} {SKIPPED}, {report.count(MERGED)} {MERGED}, '
-        f'{sum(report.drops.values())} dropped{drops and f" ({drops})"}; recorded: '
+        f'{sum(map(int, drops.values()))} dropped{causes and f" ({causes})"}; recorded: '
         + ', '.join(f'{recorded.get(topic, 0)} of {topic}' for topic in topics)
     )
     lost = max(sent - received, 0)
@@ -446,28 +375,9 @@ def conclude(report: Report, sent: int, recorded: Mapping[str, int], topics: lis
     return sentence
 
 
-def run(options: argparse.Namespace, stop: Event) -> int:
-    """Replay a bag; return the exit status."""
-    from geolin_ros.offline.bag_writer import BagWriter  # needs the extra that `check` asks for
-
-    bag = check(options.bag, options.output, options.joint_states)
-    graph = rclpy.create_node('replay', start_parameter_services=False)
-    try:
-        with BagWriter(options.output) as writer:
-            replay = Replay(graph, options.node, options.joint_states, bag, writer, stop)
-            replay.wait_until_ready()
-            replay.play(options.rate)
-            replay.finish()
-        graph.get_logger().info(replay.conclude())
-    except _Interrupt:
-        return INTERRUPTED
-    finally:
-        graph.destroy_node()
-    return 0
-
-
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the options."""
+def main(arguments: list[str] | None = None) -> int:
+    """Return 0 if all was answered or counted, 1 if something was lost, 130 if interrupted."""
+    stop = stop_on_signals()
     parser = argparse.ArgumentParser(
         prog='python -m geolin_ros.ros.bag_replay', description=__doc__
     )
@@ -476,22 +386,30 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument('--bag', type=Path, required=True, help='folder of the bag to be played')
     parser.add_argument('--output', type=Path, required=True, help='folder of the bag written')
     parser.add_argument('--rate', type=float, default=1.0, help='speed of the replay')
-    return parser.parse_args(arguments)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Return 0 if all was answered or counted, 1 if something was lost, 130 if interrupted."""
-    stop = stop_on_signals()
-    options = parse(arguments)
+    options = parser.parse_args(arguments)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        return run(options, stop)
+        bag = check(options.bag, options.output, options.joint_states)
+        from geolin_ros.offline.bag_writer import BagWriter  # of the extra that is there
+
+        graph = rclpy.create_node('replay', start_parameter_services=False)
+        try:
+            with BagWriter(options.output) as writer:
+                replay = Replay(graph, options.node, options.joint_states, bag, writer, stop)
+                replay.wait_until_ready()
+                replay.play(options.rate)
+                graph.get_logger().info(replay.finish())
+        finally:
+            graph.destroy_node()
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except (GeolinError, OSError) as error:
         sys.stderr.write(f'replay: {error}\n')
         return 1
     finally:
         ignore_signals()
         rclpy.try_shutdown()
+    return 0
 
 
 if __name__ == '__main__':

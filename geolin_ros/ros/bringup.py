@@ -39,22 +39,11 @@ def chain(
 ) -> list[ChainNode]:
     """Return the nodes of a chain, each with what it needs of what they share.
 
-    Raises `ConfigurationError` if there are no feet, or one is not understood.
-
-    Parameters
-    ----------
-    feet
-        Frames the robot stands on, with commas between them, as `Support.parse` reads each.
-    topics
-        Names of inputs on this robot, by those that the nodes give them.
-    shared
-        Values of parameters that all nodes have.
-    imu_link
-        Link of the IMU; empty: the base.
-    publish_efforts
-        Whether the LQR node sends efforts to the motors.
-    nodes
-        Which of `NODES`. Without the state estimator odometry and contacts are inputs.
+    ``feet`` are the frames that the robot stands on, with commas between them, as `Support.parse`
+    reads each; ``topics`` names of inputs on this robot, by those that the nodes give them;
+    ``shared`` values of parameters that all nodes have. Without the state estimator among the
+    ``nodes``, odometry and contacts are inputs. Raises `ConfigurationError` if there are no feet,
+    or one is not understood.
     """
     texts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', feet.replace(' ', ''))
     if not texts:
@@ -80,10 +69,7 @@ def chain(
 
 
 def check_package(node: str) -> None:
-    """Check that the package of one of `NODES` is in ROS's index of packages.
-
-    Raises `ConfigurationError` if it is not.
-    """
+    """Raise `ConfigurationError` if the package of a node is not in ROS's index of packages."""
     try:
         get_package_prefix(NODES[node])
     except PackageNotFoundError:

@@ -15,17 +15,7 @@ from geolin_ros.renamed import OLD_NODE
 
 
 class Program(NamedTuple):
-    """What a node says of itself to somebody who asks for help.
-
-    Attributes
-    ----------
-    name
-        Of the command and of the node.
-    about
-        What it does, in a sentence.
-    takes, gives
-        Topics and services, as they are without remapping.
-    """
+    """What a node says of itself: its name, what it does, and topics and services of it."""
 
     name: str
     about: str

@@ -24,7 +24,7 @@ class DescriptionSource:
     Parameters
     ----------
     values
-        Parameter values. The first of these that is given wins: ``robot_description`` (text),
+        Of parameters. The first of these that is given wins: ``robot_description`` (text),
         ``robot_description_file``, ``robot_description_node`` (which is asked until it answers);
         else the topic ``robot_description`` is followed.
     found
@@ -37,8 +37,7 @@ class DescriptionSource:
         self._node, self._found = node, found
         self._entities: list[tuple[Callable[[Any], object], Any]] = []
         self._question: Any = None
-        self.waits_for = ''
-        """What a user has to provide."""
+        self.waits_for = ''  # what a user has to provide
         if values['robot_description'] or values['robot_description_file']:
             found(values['robot_description'] or Path(values['robot_description_file']))
         elif values['robot_description_node']:
@@ -53,16 +52,13 @@ class DescriptionSource:
         self._entities.clear()
 
     def _listen(self) -> None:
-        node = self._node
+        node, name = self._node, 'robot_description'
         subscription = node.create_subscription(
-            String,
-            'robot_description',
-            lambda message: self._found(message.data),
-            **overridable(LATCHED),
+            String, name, lambda message: self._found(message.data), **overridable(LATCHED)
         )
         self._entities.append((node.destroy_subscription, subscription))
         self.waits_for = (
-            f'a robot description on topic {node.resolve_topic_name("robot_description")} '
+            f'a robot description on topic {node.resolve_topic_name(name)} '
             '(std_msgs/String, transient local), or in parameter robot_description, '
             'robot_description_file or robot_description_node'
         )

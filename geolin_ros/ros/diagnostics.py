@@ -1,19 +1,53 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the node says about itself once a second."""
+"""What a node says about itself once a second, and in warnings now and then."""
 
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from geolin_ros.ros.statistics import Latencies
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.topics import Counts
 
 ANOTHER_CLOCK = 86400.0
 """No stamp of the same clock is so far away [s]."""
+
+
+class Latencies:
+    """Collects durations [s] and reports their percentiles since the last report."""
+
+    def __init__(self, most: int = 20_000) -> None:
+        self._values: deque[float] = deque(maxlen=most)
+        self.add = self._values.append
+
+    def take(self) -> tuple[float, float, float]:
+        """Return p50, p99 and the longest since the last call; zeros where there are none."""
+        values = sorted(self._values) or [0.0]
+        self._values.clear()
+        last = len(values) - 1
+        return values[round(0.5 * last)], values[round(0.99 * last)], values[-1]
+
+
+class ThrottledLog:
+    """Says the first message of a kind at once, later ones at most every ``period`` seconds."""
+
+    def __init__(self, say: Callable[[str], object], period: float = 5.0) -> None:
+        self._say, self._period = say, period
+        self._last: dict[Hashable, tuple[float, int]] = {}
+
+    def __call__(self, kind: Hashable, message: str) -> None:
+        """Say ``message``, or count it as suppressed."""
+        now = time.monotonic()
+        last, suppressed = self._last.get(kind, (-math.inf, 0))
+        if now - last < self._period:
+            self._last[kind] = last, suppressed + 1
+            return
+        self._last[kind] = now, 0
+        self._say(f'{message} (and {suppressed} like it before)' if suppressed else message)
 
 
 class Diagnostics:
@@ -41,9 +75,7 @@ class Diagnostics:
     ) -> DiagnosticArray:
         """Return the message for the time since the last report; ``clock_time`` of the node.
 
-        Of the ``stream``, None without one: its ``newest_stamps``, ``details``, ``waits_for``
-        and ``model``;
-        ``errors`` and ``warnings`` are sentences about it.
+        ``errors`` and ``warnings`` are sentences about the ``stream``, None without one.
         """
         now, last = time.monotonic(), self._before
         early = counts.drops[Cause.NO_MODEL]
@@ -52,15 +84,16 @@ class Diagnostics:
         received, answered, dropped, early = (
             value - before for value, before in zip(self._before[1:], last[1:], strict=True)
         )
-        latency, distance = self.latencies.take(), self.ages.take()
+        p50, p99, longest = self.latencies.take()
+        age, _, oldest = self.ages.take()
         values = {
             'joint states [1/s]': f'{received / elapsed:.1f}',
             f'{self._answers} [1/s]': f'{answered / elapsed:.1f}',
-            'latency p50 [us]': f'{latency["p50"] * 1e6:.0f}',
-            'latency p99 [us]': f'{latency["p99"] * 1e6:.0f}',
-            'latency max [us]': f'{latency["max"] * 1e6:.0f}',
-            f'joint state to {self._paired} p50 [ms]': f'{distance["p50"] * 1e3:.3f}',
-            f'joint state to {self._paired} max [ms]': f'{distance["max"] * 1e3:.3f}',
+            'latency p50 [us]': f'{p50 * 1e6:.0f}',
+            'latency p99 [us]': f'{p99 * 1e6:.0f}',
+            'latency max [us]': f'{longest * 1e6:.0f}',
+            f'joint state to {self._paired} p50 [ms]': f'{age * 1e3:.3f}',
+            f'joint state to {self._paired} max [ms]': f'{oldest * 1e3:.3f}',
             'joint states': str(counts.received),
             self._answers: str(counts.answered),
             'left out by max_rate': str(counts.skipped),
@@ -81,16 +114,24 @@ class Diagnostics:
                 'joint coordinates': str(model.n),
                 'total mass [kg]': f'{model.total_mass:.3f}',
             }
-        level, words = _judgement(
-            waits_for, received, answered, dropped, dropped == early, self._answers
-        )
-        if received and not answered and not dropped and stream is not None and stream.waits_for:
-            level = DiagnosticStatus.WARN
-            words = f'no {self._answers}: waits for {stream.waits_for}'
+        level = DiagnosticStatus.WARN
         if errors:
             level, words = DiagnosticStatus.ERROR, '; '.join(errors)
-        elif warnings and level == DiagnosticStatus.OK:
-            level, words = DiagnosticStatus.WARN, '; '.join(warnings)
+        elif waits_for is not None:
+            words = f'waits for {waits_for}'
+        elif received == 0:
+            level, words = DiagnosticStatus.STALE, 'no joint states'
+        elif answered == 0 and dropped > early:
+            level = DiagnosticStatus.ERROR
+            words = f'none of {received} joint states could be used'
+        elif dropped:
+            words = f'{dropped} of {received} joint states dropped'
+        elif not answered and stream is not None and stream.waits_for:
+            words = f'no {self._answers}: waits for {stream.waits_for}'
+        elif warnings:
+            words = '; '.join(warnings)
+        else:
+            level, words = DiagnosticStatus.OK, f'{answered} {self._answers}'
         values |= {f'warning {k}': sentence for k, sentence in enumerate(warnings, 1)}
         return self.message(clock_time, level, words, values)
 
@@ -115,18 +156,3 @@ def _age(now: int, stamp: int) -> str:
     if abs(age) > ANOTHER_CLOCK:
         return f'{age:.3f}: stamps are of another clock; set use_sim_time as their publisher does'
     return f'{age:.3f}'
-
-
-def _judgement(
-    waits_for: str | None, received: int, answered: int, dropped: int, is_early: bool, answers: str
-) -> tuple[bytes, str]:
-    """Return level and message for one interval; drops are early while there is no model."""
-    if waits_for is not None:
-        return DiagnosticStatus.WARN, f'waits for {waits_for}'
-    if received == 0:
-        return DiagnosticStatus.STALE, 'no joint states'
-    if answered == 0 and dropped and not is_early:
-        return DiagnosticStatus.ERROR, f'none of {received} joint states could be used'
-    if dropped:
-        return DiagnosticStatus.WARN, f'{dropped} of {received} joint states dropped'
-    return DiagnosticStatus.OK, f'{answered} {answers}'

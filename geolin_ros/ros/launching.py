@@ -23,8 +23,12 @@ FLUSH = 0.1
 """For launch to print what a process printed last, before the end [s]."""
 
 
-def supervise(leader: Action, is_loss: Callable[[ProcessExited], bool]) -> RegisterEventHandler:
-    """End the launch when ``leader`` ends: with its success, or with status 1.
+def supervise(
+    leader: Action,
+    is_loss: Callable[[ProcessExited], bool] = lambda event: False,
+    ends_all: bool = True,
+) -> RegisterEventHandler:
+    """End the launch with status 1 when ``leader`` fails, and with its success if it ``ends_all``.
 
     The end of another process ends it too, with status 1, if ``is_loss`` is true of it: nobody
     can do its work.
@@ -35,20 +39,10 @@ def supervise(leader: Action, is_loss: Callable[[ProcessExited], bool]) -> Regis
         if context.is_shutdown or not (is_leader or is_loss(event)):
             return None
         if is_leader and event.returncode == 0:
-            return TimerAction(period=FLUSH, actions=[EmitEvent(event=Shutdown())])
+            end = TimerAction(period=FLUSH, actions=[EmitEvent(event=Shutdown())])
+            return end if ends_all else None
         early = '' if is_leader else 'early, '
         return fail(f'{event.process_name} ended {early}with status {event.returncode}, see above')
-
-    return RegisterEventHandler(OnProcessExit(on_exit=on_exit))
-
-
-def fail_with(process: Action) -> RegisterEventHandler:
-    """End the launch with status 1 when ``process`` fails; where it ends well, others go on."""
-
-    def on_exit(event: ProcessExited, context: LaunchContext) -> TimerAction | None:
-        if context.is_shutdown or event.action is not process or event.returncode == 0:
-            return None
-        return fail(f'{event.process_name} ended with status {event.returncode}, see above')
 
     return RegisterEventHandler(OnProcessExit(on_exit=on_exit))
 
@@ -63,19 +57,13 @@ def fail(sentence: str) -> TimerAction:
 
 
 def check_file(argument: str, value: str) -> None:
-    """Refuse an argument that names no file, which launch would only warn of.
-
-    Raises `ConfigurationError` if there is no such file.
-    """
+    """Raise `ConfigurationError` if an argument names no file, which launch only warns of."""
     if not Path(value).is_file():
         raise ConfigurationError(f'{argument}:={value} is not a file, expected the path of one')
 
 
 def is_true(argument: str, value: str) -> bool:
-    """Return what an argument says.
-
-    Raises `ConfigurationError` if it is neither true nor false.
-    """
+    """Return what an argument says; raise `ConfigurationError` unless it is true or false."""
     if value.lower() not in ('true', 'false'):
         raise ConfigurationError(f'{argument}:={value}, expected true or false')
     return value.lower() == 'true'

@@ -12,21 +12,24 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Point, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.logging import get_logging_directory
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 
+from geolin_msgs import msg
 from geolin_msgs.msg import (
     ContactStates,
     ForwardDynamics,
@@ -37,19 +40,26 @@ from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.renamed import of_package
 from geolin_ros.ros.command_line import Program, read_arguments, with_old_name
+from geolin_ros.ros.diagnostics import ThrottledLog
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.pipeline import LinearizerPipeline, make_pipeline
-from geolin_ros.ros.robot_node import Input, Output, Reading, RobotNode, guarded, run
-from geolin_ros.ros.statistics import ThrottledLog
-from geolin_ros.stream.analysis import Snapshot
-from geolin_ros.stream.inputs.plausibility import Window
+from geolin_ros.ros.qos import LATCHED_BY_MANY
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
+from geolin_ros.stream.analysis import Snapshot, analyse
+from geolin_ros.stream.inputs.plausibility import Finding, Window, findings
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
+from geolin_ros.stream.outputs.messages import (
+    ForwardDynamicsWriter,
+    LinearizationWriter,
+    SummaryWriter,
+    empty_linearization,
+)
 from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
-from geolin_ros.stream.self_check import Sample, Verdict
+from geolin_ros.stream.self_check import Sample
 from geolin_ros.stream.warm_up import warm_up
 
 if TYPE_CHECKING:  # they are loaded where they are wanted
-    from geolin_ros.ros.transforms import Transforms
+    from geolin_ros.stream.outputs.markers import MarkerWriter
+    from geolin_ros.stream.requests import RequestAnswerer
 
 BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
@@ -70,6 +80,39 @@ MOST_FAILED_CHECK_FILES = 10
 """Of one run; later ones are logged, not saved."""
 
 
+@dataclass(eq=False)
+class LinearizerPipeline(Pipeline):
+    """A stream, the writers of its messages, and the `Reading` that it was made of."""
+
+    stream: LinearizationStream
+    writer: LinearizationWriter
+    forward_dynamics: ForwardDynamicsWriter
+    summary: SummaryWriter
+    reading: Reading
+    markers: 'MarkerWriter | None'
+    """None if nobody asked for them."""
+    warnings: Sequence[Finding] = ()
+    """About the inputs of the last second or so."""
+
+    @cached_property
+    def requests(self) -> 'RequestAnswerer':
+        """What answers requests; made by the first."""
+        from geolin_ros.stream.requests import RequestAnswerer
+
+        make = partial(empty_linearization, _make, self.model)
+        return RequestAnswerer(self.model, self.stream.settings, make, msg.ContactState)
+
+    def analyse(self, snapshot: Snapshot) -> None:
+        """Analyse an earlier answer for the next summaries; takes a while."""
+        self.summary.analysis = analyse(self.model, self.stream.settings, snapshot)
+        if self.markers is not None:
+            self.markers.show_modes(self.stream.settings, snapshot)
+
+
+def _make(name: str) -> Any:
+    return getattr(msg, name)()
+
+
 class LinearizerNode(RobotNode):
     """Publishes the linearization of a robot about each of its joint states.
 
@@ -84,10 +127,11 @@ class LinearizerNode(RobotNode):
         self._checker = ThreadPoolExecutor(1, thread_name_prefix='certificate')
         self._answerer = ThreadPoolExecutor(1, thread_name_prefix='requests')
         super().__init__('linearizer', TABLE, **options)
-        self._transforms: Transforms | None = None
+        self._static: dict[str, Any] = {}  # transforms that are sent once, maybe before a robot
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
         self._warn = ThrottledLog(self.get_logger().warning, WARNING_PERIOD)
+        self._trigger: Any = None
         self._latest: tuple[LinearizerPipeline, Snapshot] | None = None
 
     def compile(self) -> None:
@@ -111,46 +155,66 @@ class LinearizerNode(RobotNode):
         """Return what is subscribed to."""
         settings = stream_settings(self._values)
         inputs = [
-            Input(JointState, 'joint_states', partial(self.take, 'joint_states')),
-            Input(JointState, 'joint_efforts', partial(self.take, 'joint_efforts')),
-            Input(Odometry, 'odom', partial(self.take, 'odom')),
+            Input(JointState, 'joint_states'),
+            Input(JointState, 'joint_efforts'),
+            Input(Odometry, 'odom'),
         ]
         if settings.base_source == 'tf':
-            inputs += self._take_transforms().inputs()
+            kind = _transform_type()
+            inputs += [
+                Input(kind, '/tf', partial(self.take, 'tf')),
+                Input(kind, '/tf_static', self._on_static, LATCHED_BY_MANY),
+                Input(Imu, 'imu'),
+            ]
         if settings.contacts.source == 'topic':
-            received = partial(self.take, 'contact_states')
-            inputs.append(Input(ContactStates, 'contact_states', received))
-        for topic in settings.force_topics:
-            inputs.append(Input(WrenchStamped, topic, partial(self.take, topic)))
-        return inputs
+            inputs.append(Input(ContactStates, 'contact_states'))
+        return inputs + [Input(WrenchStamped, topic) for topic in settings.force_topics]
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse what contradicts itself, and transforms where their messages are missing."""
         present = {row.name: self.get_parameter(row.name).value for row in TABLE}
         stream_settings(present | dict(values))
         if values.get('base_source') == 'tf':
-            self._take_transforms().inputs()  # which look for the package
+            _transform_type()
         if values.get('marker_rate') and find_spec('visualization_msgs') is None:
             raise ConfigurationError(
                 f'parameter marker_rate is {values["marker_rate"]:g} Hz, but package '
                 'visualization_msgs is not installed; install it, or set marker_rate to 0'
             )
 
-    def _take_transforms(self) -> 'Transforms':
-        """Return what receives transforms, kept for all robots to come."""
-        if self._transforms is None:
-            from geolin_ros.ros.transforms import Transforms
+    def _on_static(self, message: Any) -> None:
+        self._static |= {stamped.child_frame_id: stamped for stamped in message.transforms}
+        self._repeat_static()
 
-            self._transforms = Transforms(self.take)
-        return self._transforms
+    def _repeat_static(self) -> None:
+        """Hand on all static transforms once more: there may be another robot."""
+        if self._static:
+            self.take('tf_static', SimpleNamespace(transforms=list(self._static.values())))
 
     def make_stream(self, reading: Reading) -> LinearizationStream:
         """Return a stream; it looks up all frames that parameters name."""
         return LinearizationStream(reading.model, stream_settings(reading.values), self._counts)
 
     def make_pipeline(self, reading: Reading) -> LinearizerPipeline:
-        """Return stream and writers."""
-        return make_pipeline(reading, self.make_stream(reading))
+        """Return stream and writers: everything they need is allocated and compiled."""
+        stream, model = self.make_stream(reading), reading.model
+        settings, markers, rate = stream.settings, None, reading.values['marker_rate']
+        stream.warm_up()
+        if rate > 0.0:
+            from visualization_msgs.msg import Marker, MarkerArray
+
+            from geolin_ros.stream.outputs.markers import MarkerWriter
+
+            markers = MarkerWriter(MarkerArray, Marker, Point, model, 1.0 / rate)
+        message = empty_linearization(_make, model, len(settings.wrench_topics))
+        return LinearizerPipeline(
+            stream,
+            LinearizationWriter(message, model, settings, make_contact=msg.ContactState),
+            ForwardDynamicsWriter(ForwardDynamics(), model, settings.frame_prefix),
+            SummaryWriter(LinearizationSummary(), model),
+            reading,
+            markers,
+        )
 
     def adopt(self, pipeline: LinearizerPipeline, earlier: LinearizerPipeline | None) -> None:
         """Start with the newest inputs of the earlier one."""
@@ -173,7 +237,7 @@ class LinearizerNode(RobotNode):
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start the timer too, if it is one that triggers."""
-        self._start_trigger()
+        self._set_trigger(True)
         self._clock_jumps = self.get_clock().create_jump_callback(
             BACKWARDS, post_callback=self._on_clock_jump
         )
@@ -182,7 +246,7 @@ class LinearizerNode(RobotNode):
     @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the timer too, and answer what still waits for odometry."""
-        self._stop_trigger()
+        self._set_trigger(False)
         self.take('end', None)
         self._clock_jumps.unregister()
         return super().on_deactivate(state)
@@ -208,8 +272,7 @@ class LinearizerNode(RobotNode):
             self._close_inputs()
             self._open_inputs()
         if self._is_active and names & {'trigger', 'timer_rate'}:
-            self._stop_trigger()
-            self._start_trigger()
+            self._set_trigger(True)
 
     def publish(self, pipeline: LinearizerPipeline, answer: Answer, start: float) -> None:
         """Publish a linearization and what belongs to it."""
@@ -235,8 +298,7 @@ class LinearizerNode(RobotNode):
         now = self.get_clock().now().nanoseconds
 
         def answer(pipeline: LinearizerPipeline) -> Any:
-            frame = pipeline.stream.world_frame
-            return pipeline.requests.answer(request, response, now, frame)
+            return pipeline.requests.answer(request, response, now, pipeline.stream.world_frame)
 
         return await self._answer(answer, response)
 
@@ -258,56 +320,46 @@ class LinearizerNode(RobotNode):
             self._pipeline.stream.forget()
         self.get_logger().info(f'clock jumped by {jump.delta.nanoseconds * 1e-9:+.3f} s: anew')
 
-    def _start_trigger(self) -> None:
-        self._trigger = None
-        if self._values['trigger'] == 'timer':
-            self._trigger = self.create_timer(
-                1.0 / self._values['timer_rate'], partial(self.take, 'timer', None)
-            )
-
-    def _stop_trigger(self) -> None:
+    def _set_trigger(self, is_on: bool) -> None:
         if self._trigger is not None:
             self.destroy_timer(self._trigger)
         self._trigger = None
+        if is_on and self._values['trigger'] == 'timer':
+            period = 1.0 / self._values['timer_rate']
+            self._trigger = self.create_timer(period, partial(self.take, 'timer', None))
 
     # ---- once a second
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
         """Return rates, latencies, drops and what the model is."""
-        if self._transforms is not None:
-            self._transforms.repeat()
-        stream = None if self._pipeline is None else self._pipeline.stream
-        errors, warnings = [], []
-        if self._pipeline is not None and self._is_active:
-            check = self._pipeline.stream.self_check
-            errors = check.errors
-            warnings = [found.sentence for found in self._pipeline.warnings] + check.warnings
-        return self._diagnostics.report(
-            self.get_clock().now(), stream, self._counts, waits_for, errors, warnings
-        )
+        self._repeat_static()
+        pipeline, about = self._pipeline, tuple[Any, ...]()
+        if pipeline is not None and self._is_active:
+            check = pipeline.stream.self_check
+            warnings = [found.sentence for found in pipeline.warnings] + check.warnings
+            about = check.errors, warnings
+        stream = pipeline and pipeline.stream
+        now = self.get_clock().now()
+        return self._diagnostics.report(now, stream, self._counts, waits_for, *about)
 
     def _certify(self, pipeline: LinearizerPipeline, sample: Sample) -> None:
-        """Check a linearization; if it fails, say so and keep it."""
+        """Check a linearization; if it fails, keep it, and say so."""
         verdict = pipeline.stream.self_check.check(sample)
-        if verdict is not None and verdict.certificate.failed:
-            self._complain('failed check', self._keep(pipeline, sample, verdict))
-
-    def _keep(self, pipeline: LinearizerPipeline, sample: Sample, verdict: Verdict) -> str:
-        """Save a linearization that failed its check; return what to say of it."""
+        if verdict is None or not verdict.certificate.failed:
+            return
         from geolin_ros.stream.failed_check import failed_check_report, save_failed_check
 
         folder = Path(self._values['certificate.folder'] or get_logging_directory()).expanduser()
-        try:
-            if verdict.failures > MOST_FAILED_CHECK_FILES:
-                where = f'not kept, {MOST_FAILED_CHECK_FILES} others are in {folder}'
-            else:
-                model, description, values = pipeline.reading
-                found = model, sample, verdict.certificate
+        where = f'not kept, {MOST_FAILED_CHECK_FILES} others are in {folder}'
+        if verdict.failures <= MOST_FAILED_CHECK_FILES:
+            model, description, values = pipeline.reading
+            found = model, sample, verdict.certificate
+            try:
                 path = save_failed_check(folder, description, values, *found)
                 where = f'kept for `geolin recheck {path}`'
-        except OSError as error:
-            where = f'not kept: {error}'
-        return f'{failed_check_report(sample, verdict)}; {where}'
+            except OSError as error:
+                where = f'not kept: {error}'
+        self._complain('failed check', f'{failed_check_report(sample, verdict)}; {where}')
 
     def _analyse(self) -> None:
         latest, self._latest = self._latest, None
@@ -325,17 +377,34 @@ class LinearizerNode(RobotNode):
 
     def _aside(self, thread: ThreadPoolExecutor, work: Callable[..., None], *about: Any) -> None:
         """Let another thread do something; what goes wrong there is logged."""
-        thread.submit(work, *about).add_done_callback(self._on_done)
 
-    def _on_done(self, done: Future[None]) -> None:
-        if not done.cancelled() and (error := done.exception()) is not None:
-            self._complain(repr(type(error)), ''.join(traceback.format_exception(error)))
+        def guarded_work() -> None:
+            try:
+                work(*about)
+            except Exception as error:
+                self._complain(repr(type(error)), traceback.format_exc())
+
+        thread.submit(guarded_work)
 
     def _judge(self, pipeline: LinearizerPipeline, window: Window) -> None:
-        """Log the warnings about the inputs."""
-        pipeline.judge(window)
+        """Judge a stretch of inputs, and log the warnings about it."""
+        settings = pipeline.stream.settings
+        frame, skew = settings.twist_frame, settings.max_skew
+        pipeline.warnings = findings(window, pipeline.model, frame, skew)
         for found in pipeline.warnings:
             self._warn(found.source, found.sentence)
+
+
+def _transform_type() -> Any:
+    """Return the type tf2_msgs/TFMessage; raise `ConfigurationError` if it is not installed."""
+    try:
+        from tf2_msgs.msg import TFMessage
+    except ImportError as error:
+        raise ConfigurationError(
+            f'parameter base_source is tf, which needs the package tf2_msgs: {error}; install it '
+            '(ros-$ROS_DISTRO-tf2-msgs) or take odometry'
+        ) from error
+    return TFMessage
 
 
 def __getattr__(name: str) -> Any:

@@ -4,18 +4,19 @@
 
 ::
 
-    Absent --want--> Building --built--> Serving --want--> Building ...
+    ABSENT --want--> BUILDING --built--> SERVING --want--> BUILDING ...
                         |
-                        +--cannot be built--> Refused (the one before goes on), or Absent
+                        +--cannot be built--> REFUSED (the one before goes on), or ABSENT
 """
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
 Job = Callable[[], object]
+State = Enum('State', 'ABSENT BUILDING SERVING REFUSED')
 
 
 class Wanted(NamedTuple):
@@ -23,40 +24,6 @@ class Wanted(NamedTuple):
 
     description: str | Path
     values: Mapping[str, Any]
-
-
-class Served(NamedTuple):
-    """What answers, and what it was made of."""
-
-    wanted: Wanted
-    pipeline: Any
-
-
-@dataclass(frozen=True)
-class Absent:
-    """Nobody wants a robot, or the first one could not be built."""
-
-
-@dataclass(frozen=True)
-class Building:
-    """One is built; what was served before goes on."""
-
-    wanted: Wanted
-
-
-@dataclass(frozen=True)
-class Serving:
-    """What is wanted is served."""
-
-    wanted: Wanted
-
-
-@dataclass(frozen=True)
-class Refused:
-    """What is wanted cannot be served; what was served before goes on."""
-
-    wanted: Wanted
-    reason: str
 
 
 class ModelServer:
@@ -80,8 +47,10 @@ class ModelServer:
     Attributes
     ----------
     state
-        Absent, Building, Serving or Refused.
-    served
+        Of what is wanted.
+    reason
+        Why it cannot be served; empty unless it is refused.
+    served, pipeline
         What answers now, or None.
     """
 
@@ -97,40 +66,34 @@ class ModelServer:
         self._on_built, self._on_refused = on_built, on_refused
         self._on_values_refused = on_values_refused
         self._builder = ThreadPoolExecutor(1, thread_name_prefix='builder')
-        self._next: Wanted | None = None
-        self._refused: Refused | None = None  # while something else is built in its place
-        self.state: Absent | Building | Serving | Refused = Absent()
-        self.served: Served | None = None
+        self.forget()
 
-    @property
-    def pipeline(self) -> Any:
-        """What answers now, or None."""
-        return None if self.served is None else self.served.pipeline
+    def forget(self) -> None:
+        """Serve nothing any more, nor what is being built."""
+        self.state, self.reason = State.ABSENT, ''
+        self.served: Wanted | None = None
+        self.pipeline: Any = None
+        self._building: Wanted | None = None
+        self._next: Wanted | None = None
 
     @property
     def pending(self) -> str:
         """What is wanted and not served; empty if there is nothing."""
-        if isinstance(self.state, Refused):
-            return self.state.reason
-        if not isinstance(self.state, Building):
-            return ''
-        wanted = self._next or self.state.wanted
-        is_new = self.served is None or self.served.wanted.description != wanted.description
+        wanted = self._next or self._building
+        if self.state is not State.BUILDING or wanted is None:
+            return self.reason
+        is_new = self.served is None or self.served.description != wanted.description
         return 'a new robot description' if is_new else 'new parameters'
 
     def want(self, description: str | Path, values: Mapping[str, Any]) -> None:
         """Serve this one as soon as it is built; of several that wait only the newest counts."""
         wanted = Wanted(description, dict(values))
-        if isinstance(self.state, Building):
+        if self.state is State.BUILDING:
             self._next = wanted
-        elif self.served is not None and wanted == self.served.wanted:
-            self.state = Serving(wanted)
+        elif wanted == self.served:
+            self.state, self.reason = State.SERVING, ''
         else:
             self._start(wanted)
-
-    def forget(self) -> None:
-        """Serve nothing any more, nor what is being built."""
-        self.state, self.served, self._next, self._refused = Absent(), None, None, None
 
     def submit(self, job: Job) -> Future[object]:
         """Do something else in the builder's thread, after what it has to do."""
@@ -140,49 +103,48 @@ class ModelServer:
         """End the thread; ``wait`` for what it does now."""
         self._builder.shutdown(wait=wait, cancel_futures=True)
 
-    def _start(self, wanted: Wanted) -> None:
-        state = self.state = Building(wanted)
+    def _start(self, wanted: Wanted, reason: str = '') -> None:
+        """Build one, in the place of another that was refused for a ``reason``, if any."""
+        self.state, self.reason, self._building = State.BUILDING, reason, wanted
 
         def work() -> None:
             try:
                 pipeline = self._build(wanted)
             except Exception as error:
                 failure = error
-                self._post(lambda: self._fail(state, failure))
+                self._post(lambda: self._fail(wanted, failure))
             else:
-                self._post(lambda: self._swap(state, pipeline))
+                self._post(lambda: self._swap(wanted, pipeline))
 
         self._builder.submit(work)
 
-    def _swap(self, state: Building, pipeline: Any) -> None:
-        if self.state is not state:  # forgotten meanwhile
+    def _swap(self, wanted: Wanted, pipeline: Any) -> None:
+        if self._building is not wanted:  # forgotten meanwhile
             return
-        before, self.served = self.pipeline, Served(state.wanted, pipeline)
-        self.state = self._refused or Serving(state.wanted)
+        before, self.pipeline, self.served = self.pipeline, pipeline, wanted
+        self.state = State.REFUSED if self.reason else State.SERVING
         self._on_built(before, pipeline)
         self._go_on()
 
-    def _fail(self, state: Building, error: Exception) -> None:
-        if self.state is not state:
+    def _fail(self, wanted: Wanted, error: Exception) -> None:
+        if self._building is not wanted:
             return
         served = self.served
-        reason = self._on_refused(state.wanted, error, bool(served or self._next))
+        reason = self._on_refused(wanted, error, bool(served or self._next))
         if served is None:
-            self.state = Absent()
+            self.state = State.ABSENT
             self._go_on()
             return
-        self.state = self._refused or Refused(state.wanted, reason)
-        if self._next is not None or served.wanted.values == state.wanted.values:
+        self.state, self.reason = State.REFUSED, self.reason or reason
+        if self._next is not None or served.values == wanted.values:
             self._go_on()
-        elif served.wanted.description != state.wanted.description:
-            refused = self.state  # the robot before takes the parameters that have changed
-            self._start(Wanted(served.wanted.description, state.wanted.values))
-            self._refused = refused
+        elif served.description != wanted.description:
+            # the robot before takes the parameters that have changed
+            self._start(Wanted(served.description, wanted.values), self.reason)
         else:
-            self._go_on()
             self._on_values_refused()
 
     def _go_on(self) -> None:
-        self._refused, wanted, self._next = None, self._next, None
+        wanted, self._next = self._next, None
         if wanted is not None:
             self._start(wanted)

@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,23 +34,22 @@ from rclpy.task import Future
 from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
-from geolin_ros.ros.diagnostics import Diagnostics
+from geolin_ros.ros.diagnostics import Diagnostics, ThrottledLog
 from geolin_ros.ros.executor import STEADY, init, result_of, spin
 from geolin_ros.ros.message_types import input_reader, name_of
-from geolin_ros.ros.model_server import Absent, Building, ModelServer, Refused, Wanted
+from geolin_ros.ros.model_server import ModelServer, State, Wanted
 from geolin_ros.ros.parameter_services import ParameterServices
 from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
 from geolin_ros.ros.signals import PARENT, handled_signals
-from geolin_ros.ros.statistics import ThrottledLog
 from geolin_ros.stream.compiling import announced
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.serialized import VIEWS
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, PAYLOAD_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.parameters.table import Parameter, check_all
 from geolin_ros.stream.topics import Counts
 
-SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+SUCCESS = TransitionCallbackReturn.SUCCESS
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
 SWITCH_INTERVAL = 5e-4
 """How long another thread, a compiler, may keep the interpreter from the executor's [s]."""
@@ -81,11 +80,11 @@ def guarded(transition: Transition) -> Transition:
 
 
 class Input(NamedTuple):
-    """Type, topic and callback of a subscription."""
+    """Type, topic and callback of a subscription; by default the stream takes its messages."""
 
     kind: Any
     topic: str
-    take: Callable[[Any], None]
+    take: Callable[[Any], None] | None = None
     qos: QoSProfile = SENSOR_DATA
 
 
@@ -107,14 +106,10 @@ class Reading(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """Robots, of which one has to suit the ``values`` of all parameters.
+    """Robots, of which one has to suit the ``values`` of all parameters."""
 
-    Unless it does not suit those ``before`` either, where these are given.
-    """
-
-    robots: tuple[str | Path, ...]
+    robots: Sequence[str | Path]
     values: dict[str, Any]
-    before: dict[str, Any] | None = None
 
 
 @dataclass(eq=False)
@@ -164,15 +159,16 @@ class RobotNode(LifecycleNode):
             self._build, self._post, self._on_built, self._on_refused, self._take_back
         )
         self._trier = ThreadPoolExecutor(1, thread_name_prefix='parameters')
-        self._tried: tuple[_Trial | None, str] = None, ''
+        self._tried = _Trial((), {}), ''
         self.is_compiling = False
         self.asked_to_stop: Callable[[], bool] = lambda: False
         super().__init__(name, start_parameter_services=False, **options)
         self._table = {parameter.name: parameter for parameter in table}
         for parameter in table:
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
-        about = self.get_fully_qualified_name(), self.get_name(), *self.ABOUT
-        self._diagnostics = Diagnostics(*about)
+        self._diagnostics = Diagnostics(
+            self.get_fully_qualified_name(), self.get_name(), *self.ABOUT
+        )
         self.failure: str | None = None
         self._values: dict[str, Any] = {}
         self._counts = Counts()
@@ -181,13 +177,17 @@ class RobotNode(LifecycleNode):
         self._warn = ThrottledLog(self.get_logger().warning)
         self._source: DescriptionSource | None = None
         self._is_active = False
-        self._rebuild_waits = False
         self._news: Future[None] | None = None
         self._waiting_since = time.monotonic()
         self._inputs: list[Any] = []
         self._outputs: tuple[Any, ...] = ()
         self._periodic: list[Any] = []
-        self._warn_of_unknown_parameters()
+        for unknown in sorted(self._parameter_overrides):
+            if not self.has_parameter(unknown) and not unknown.startswith('qos_overrides.'):
+                hint = did_you_mean(unknown, self._table) or '`geolin parameters` prints all'
+                self.get_logger().warning(
+                    f'parameter {unknown} is unknown and ignored: {hint.strip()}'
+                )
         self.add_on_set_parameters_callback(self._check_parameters)
         self.add_post_set_parameters_callback(self._apply_parameters)
         self._parameter_service = ParameterServices(self)
@@ -200,15 +200,6 @@ class RobotNode(LifecycleNode):
     def _pipeline(self) -> Any:
         """What answers now, or None."""
         return self._server.pipeline
-
-    def _warn_of_unknown_parameters(self) -> None:
-        """Say which of the parameters given, on the command line or in files, are none."""
-        for name in sorted(self._parameter_overrides):
-            if not self.has_parameter(name) and not name.startswith('qos_overrides.'):
-                hint = did_you_mean(name, self._table) or '`geolin parameters` prints all. '
-                self.get_logger().warning(
-                    f'parameter {name} is unknown and ignored: {hint.strip()}'
-                )
 
     # ---- what a node is
 
@@ -225,28 +216,21 @@ class RobotNode(LifecycleNode):
         raise NotImplementedError
 
     def make_stream(self, reading: Reading) -> Any:
-        """Return what takes the inputs about one model, without a start; must not take long.
+        """Return what takes the inputs about one model, not started yet; must not take long.
 
-        Parameters are tried by it before they are set: it raises a `GeolinError` for those that
-        do not fit the model.
+        Parameters are tried by it: it raises a `GeolinError` for those that do not fit the model.
         """
         raise NotImplementedError
 
     def make_pipeline(self, reading: Reading) -> Any:
-        """Return all that belongs to one model, ready to run: nothing is compiled any more.
-
-        May take minutes; runs in a thread of its own.
-        """
+        """Return all that belongs to one model, compiled; runs for minutes, in its own thread."""
         raise NotImplementedError
 
     def adopt(self, pipeline: Any, earlier: Any) -> None:
         """Let a pipeline go on from the ``earlier`` one, or None, just before it serves."""
 
     def publish(self, pipeline: Any, answer: Any, start: float) -> None:
-        """Publish an answer of the pipeline's stream; its input came at ``start``.
-
-        That is a time of `time.perf_counter` [s].
-        """
+        """Publish an answer of the stream; ``start`` is when the input came, by perf_counter."""
         raise NotImplementedError
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
@@ -273,9 +257,14 @@ class RobotNode(LifecycleNode):
             check_payload(given, values)
             self.check(values)
         except ConfigurationError as error:
-            return self._fail(str(error))
+            self.failure = str(error)
+            return TransitionCallbackReturn.FAILURE
         self._values, self._counts = values, Counts()
-        self._wait_until_compiled()
+        # for those who configure a node themselves; a compilation can be left alone
+        while concurrent.futures.wait([self._compiled], timeout=0.1).not_done:
+            if self.asked_to_stop():
+                raise KeyboardInterrupt  # which rclpy lets pass
+        self._compiled.result()
         self._outputs = tuple(
             self.create_lifecycle_publisher(output.kind, output.topic, **overridable(output.qos))
             for output in self.outputs()
@@ -346,7 +335,7 @@ class RobotNode(LifecycleNode):
 
     async def until_settled(self) -> None:
         """Wait, and leave the executor to others, while kernels or a robot are being built."""
-        while not self._compiled.done() or isinstance(self._server.state, Building):
+        while not self._compiled.done() or self._server.state is State.BUILDING:
             await self.next_news()
 
     async def until_ready(self) -> None:
@@ -403,17 +392,19 @@ class RobotNode(LifecycleNode):
         self._inputs = [self._open(given) for given in self.inputs()]
 
     def _open(self, given: Input) -> Any:
+        take = given.take or functools.partial(self.take, given.topic)
         is_raw = name_of(given.kind) in VIEWS
-        take = self._reading(given) if is_raw else given.take
+        if is_raw:
+            take = self._reading(given, take)
         return self.create_subscription(
             given.kind, given.topic, take, raw=is_raw, **overridable(given.qos)
         )
 
-    def _reading(self, given: Input) -> Callable[[bytes], None]:
+    def _reading(self, given: Input, take: Callable[[Any], None]) -> Callable[[bytes], None]:
         """Return a callback that reads the bytes of a message and hands it on."""
         reader = input_reader(given.kind)
 
-        def take(data: bytes) -> None:
+        def read(data: bytes) -> None:
             try:
                 message = reader.read(data)
             except RuntimeError as error:
@@ -423,9 +414,9 @@ class RobotNode(LifecycleNode):
                     'correct its publisher',
                 )
             else:
-                given.take(message)
+                take(message)
 
-        return take
+        return read
 
     def _close_inputs(self) -> None:
         for subscription in self._inputs:
@@ -434,10 +425,7 @@ class RobotNode(LifecycleNode):
 
     @contextmanager
     def _compiling(self) -> Generator[list[str], None, None]:
-        """Say once that kernels are compiled inside, if any are; the end does not wait for it.
-
-        Yields the list that their names go to.
-        """
+        """Say once that kernels are compiled inside, if any are; yield the list of their names."""
         compiled: list[str] = []
 
         def begins(kernel: str) -> None:
@@ -464,24 +452,11 @@ class RobotNode(LifecycleNode):
         gc.collect()
         gc.freeze()  # no later collection goes through what is imported by now: it takes 0.1 s
 
-    def _wait_until_compiled(self) -> None:
-        """For those who configure a node themselves; a compilation can be left alone."""
-        while concurrent.futures.wait([self._compiled], timeout=0.1).not_done:
-            if self.asked_to_stop():
-                raise KeyboardInterrupt  # which rclpy lets pass
-        self._compiled.result()
-
     # ---- description and parameters
 
     def _on_description(self, description: str | Path) -> None:
         self._description = description
         self._server.want(description, self._values)
-
-    def _rebuild(self) -> None:
-        """Serve the newest parameters, once for all that are set together."""
-        self._rebuild_waits = False
-        if self._description is not None:
-            self._server.want(self._description, self._values)
 
     def _build(self, wanted: Wanted) -> Any:
         """Return the pipeline of a robot; runs in the builder's thread.
@@ -502,7 +477,7 @@ class RobotNode(LifecycleNode):
             raise _NotBuiltError(what) from error
         finally:
             gc.enable()
-        pipeline.stream.on_drop = self._on_drop
+        pipeline.stream.on_drop = lambda drop: self._warn(drop.cause, str(drop))
         return pipeline
 
     def _on_built(self, earlier: Any, pipeline: Any) -> None:
@@ -512,21 +487,19 @@ class RobotNode(LifecycleNode):
 
     def _on_refused(self, wanted: Wanted, failed: Exception, is_another: bool) -> str:
         """Return why a robot is not served; the process ends with it if there is no other."""
-        what, error = str(failed), failed.__cause__
+        what, error, served = str(failed), failed.__cause__, self._server.served
         if not isinstance(error, (GeolinError, OSError)):
             self.get_logger().error(''.join(traceback.format_exception(failed)))
-        served = self._server.served
         if served is not None:
-            what = what.replace('the robot', 'the new robot')
-            if served.wanted.description == wanted.description:
-                what = 'the new parameters'
+            is_new = served.description != wanted.description
+            what = what.replace('the robot', 'the new robot') if is_new else 'the new parameters'
         reason = f'cannot use {what}: {error}'
         if served is not None:
             self.get_logger().error(f'keep the model {self._pipeline.model.hash}, {reason}')
         elif is_another:
             self.get_logger().error(reason)
         else:
-            self._fail(reason)
+            self.failure = reason
         self._notify()
         return reason
 
@@ -541,12 +514,8 @@ class RobotNode(LifecycleNode):
 
     async def look_ahead(self, parameters: Sequence[Any]) -> None:
         """Try parameters on the robots in another thread; what sets them then knows the answer."""
-        changed = {parameter.name: parameter.value for parameter in parameters}
-        try:
-            trial = self._trial(changed)
-        except Exception:  # of another type, for one: whoever sets them says so
-            return
-        if trial is not None:
+        with suppress(Exception):  # of another type, for one: whoever sets them says so
+            trial = self._trial({parameter.name: parameter.value for parameter in parameters})
             self._tried = trial, await self.aside(self._trier, self._try, trial)
 
     def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
@@ -555,66 +524,61 @@ class RobotNode(LifecycleNode):
         except GeolinError as error:
             return SetParametersResult(successful=False, reason=str(error))
         tried, reason = self._tried
-        if trial is None:
-            reason = ''
-        elif trial != tried:
+        if trial != tried:
             reason = self._try(trial)
         return SetParametersResult(successful=not reason, reason=reason)
 
-    def _trial(self, changed: dict[str, Any]) -> _Trial | None:
+    def _trial(self, changed: dict[str, Any]) -> _Trial:
         """Return what is to be tried of changed parameters; raise for those that are wrong alone.
 
         The robots are the newest, which perhaps only waits for them, and the one that is served.
-        Without either, the one that parameters tell of, unless it cannot be used as they are now.
+        Without either, the one that parameters tell of.
         """
         check_all(changed, self._table)
         self.check(changed)
         present = {name: self.get_parameter(name).value for name in self._table}
         changed = {name: value for name, value in changed.items() if name in self._table}
         if not changed:
-            return None
+            return _Trial((), present)
         values = present | changed
         if any(changed.get(name) != present.get(name) for name in PAYLOAD_NAMES):  # not a dump
             check_payload(changed, values)
         served = self._server.served
         if changed.get('robot_description'):
-            return _Trial((changed['robot_description'],), values)
+            return _Trial([changed['robot_description']], values)
         if served is not None:
-            newest = self._description or served.wanted.description
-            return _Trial(tuple(dict.fromkeys((newest, served.wanted.description))), values)
-        given = self._description or _given(present)
-        return None if given is None else _Trial((given,), values, present)
+            newest = self._description or served.description
+            return _Trial([*dict.fromkeys((newest, served.description))], values)
+        file = present['robot_description_file']
+        given = self._description or present['robot_description'] or (file and Path(file))
+        return _Trial([given] if given else (), values)
 
     def _try(self, trial: _Trial) -> str:
         """Return why none of the robots could be served with the parameters, empty if one can."""
-        problems = [self._problem(description, trial.values) for description in trial.robots]
-        if not all(problems):
-            return ''
-        if trial.before is not None and self._problem(trial.robots[0], trial.before):
-            return ''
-        return problems[-1]
-
-    def _problem(self, description: str | Path, values: dict[str, Any]) -> str:
-        """Return why a robot cannot be served with these parameters, empty if it can."""
-        try:
-            self.make_stream(Reading(self._read(description, values), description, values))
-        except (GeolinError, OSError) as error:
-            return str(error)
-        except Exception as error:  # else it would end the process
-            return f'{type(error).__name__}: {error}'
-        return ''
+        reason, values = '', trial.values
+        for robot in trial.robots:
+            try:
+                self.make_stream(Reading(self._read(robot, values), robot, values))
+            except (GeolinError, OSError) as error:
+                reason = str(error)
+            except Exception as error:  # else it would end the process
+                reason = f'{type(error).__name__}: {error}'
+            else:
+                return ''
+        return reason
 
     def _take_back(self) -> None:
-        """Set parameters back that could not be applied, unless others have been set since."""
-        served = self._server.served
-        assert served is not None
-        values = served.wanted.values
-        back = [name for name, value in self._values.items() if value != values[name]]
-        if self._rebuild_waits or not back:
-            return
-        self.get_logger().error(f'set back {", ".join(back)}: {self._server.pending}')
-        types = {name: self.get_parameter(name).type_ for name in back}
-        self.set_parameters([RosParameter(name, types[name], values[name]) for name in back])
+        """Set parameters back that could not be applied."""
+        assert self._server.served is not None
+        values = self._server.served.values
+        back = [
+            RosParameter(name, self.get_parameter(name).type_, values[name])
+            for name in self._values
+            if self._values[name] != values[name]
+        ]
+        names = ', '.join(parameter.name for parameter in back)
+        self.get_logger().error(f'set back {names}: {self._server.pending}')
+        self.set_parameters_atomically(back)
 
     def _apply_parameters(self, parameters: list[Any]) -> None:
         changed = {
@@ -630,17 +594,13 @@ class RobotNode(LifecycleNode):
         if self._source is not None and any(source.values()):
             self._source.close()
             self._source = DescriptionSource(self, source, self._on_description)
-        elif self._description is not None and not self._rebuild_waits:
-            self._rebuild_waits = True
-            self._post(self._rebuild)
+        elif self._description is not None:
+            self._server.want(self._description, self._values)
 
     # ---- inputs
 
     def take(self, topic: str, message: Any) -> None:
-        """Hand a message to the stream: the path that is run at the rate of the robot.
-
-        What the pipeline's ``stream`` answers is published.
-        """
+        """Publish what the stream answers to a message; runs at the rate of the robot."""
         start = time.perf_counter()
         pipeline = self._pipeline
         if pipeline is None:
@@ -651,10 +611,6 @@ class RobotNode(LifecycleNode):
         for answer in pipeline.stream.take(topic, message):
             self.publish(pipeline, answer, start)
 
-    def _on_drop(self, drop: DroppedInput) -> None:
-        """Say why an input cannot be used."""
-        self._warn(drop.cause, str(drop))
-
     # ---- once a second
 
     def _on_second(self) -> None:
@@ -663,63 +619,41 @@ class RobotNode(LifecycleNode):
             waits_for = self.waits_for()
         elif not self._is_active:
             waits_for = 'activation'
-        waited = time.monotonic() - self._waiting_since
-        is_absent = isinstance(self._server.state, Absent)
-        if is_absent and waited > self._values['description_timeout']:
+        server, waited = self._server, time.monotonic() - self._waiting_since
+        if server.state is State.ABSENT and waited > self._values['description_timeout']:
             self._waiting_since = time.monotonic()
             self.get_logger().error(f'after {waited:.0f} s still waits for {waits_for}')
         self._warn_of_other_types()
         report = self.report(waits_for)
-        report.status[0].values += self._connections()
-        report.status[0].values.append(
-            KeyValue(key='pending', value=self._server.pending or 'nothing')
-        )
-        state = self._server.state
-        if isinstance(state, Refused) and report.status[0].level == DiagnosticStatus.OK:
-            report.status[0].level, report.status[0].message = DiagnosticStatus.WARN, state.reason
+        (status,) = report.status
+        found = {f'publishers of {s.topic_name}': s.get_publisher_count() for s in self._inputs}
+        for output in self._outputs:
+            found[f'subscribers of {output.topic_name}'] = output.get_subscription_count()
+        found['pending'] = server.pending or 'nothing'
+        status.values += [KeyValue(key=name, value=str(value)) for name, value in found.items()]
+        if server.state is State.REFUSED and status.level == DiagnosticStatus.OK:
+            status.level, status.message = DiagnosticStatus.WARN, server.reason
         self._diagnostics_publisher.publish(report)
 
     def _warn_of_other_types(self) -> None:
         """Say which inputs somebody publishes as another type: DDS never connects the two."""
         for subscription in self._inputs:
             topic, kind = subscription.topic_name, subscription.msg_type
-            expected = name_of(kind)
             for other in self.get_publishers_info_by_topic(topic):
-                if other.topic_type == expected:
-                    continue
-                parameter = ', or set parameter base_source' if kind is Odometry else ''
-                self._warn(
-                    topic,
-                    f'topic {topic} is published as {other.topic_type} by node '
-                    f'{other.node_name}, expected {expected}: no message of it arrives; correct '
-                    f'the publisher, or remap (-r {topic}:=OTHER){parameter}',
-                )
-
-    def _connections(self) -> list[KeyValue]:
-        """Return how many others each input and output is connected with."""
-        counts = {f'publishers of {s.topic_name}': s.get_publisher_count() for s in self._inputs}
-        for publisher in self._outputs:
-            name = f'subscribers of {publisher.topic_name}'
-            counts[name] = publisher.get_subscription_count()
-        return [KeyValue(key=name, value=str(count)) for name, count in counts.items()]
+                if other.topic_type != name_of(kind):
+                    parameter = ', or set parameter base_source' if kind is Odometry else ''
+                    self._warn(
+                        topic,
+                        f'topic {topic} is published as {other.topic_type} by node '
+                        f'{other.node_name}, expected {name_of(kind)}: no message of it arrives; '
+                        f'correct the publisher, or remap (-r {topic}:=OTHER){parameter}',
+                    )
 
     def waits_for(self) -> str:
         """Return what a node that serves no robot waits for."""
-        if isinstance(self._server.state, Building):
+        if self._server.state is State.BUILDING:
             return 'the kernels of its robot, which are being compiled or loaded'
         return self._source.waits_for if self._source is not None else 'its configuration'
-
-    def _fail(self, message: str) -> TransitionCallbackReturn:
-        self.failure = message
-        return FAILURE
-
-
-def _given(values: Mapping[str, Any]) -> str | Path | None:
-    """Return the robot description that parameters tell of."""
-    if values['robot_description']:
-        return str(values['robot_description'])
-    path = values['robot_description_file']
-    return Path(path) if path else None
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:
@@ -743,13 +677,9 @@ def security_hint() -> str:
     """Return what to look at where a start failed and ROS 2 security is on, else nothing."""
     if os.environ.get('ROS_SECURITY_ENABLE') != 'true':
         return ''
-    keystore = os.environ.get('ROS_SECURITY_KEYSTORE') or 'none, expected a folder'
-    return (
-        '; security is on (ROS_SECURITY_ENABLE=true, ROS_SECURITY_STRATEGY='
-        f'{os.environ.get("ROS_SECURITY_STRATEGY", "Permissive")}, ROS_SECURITY_KEYSTORE: '
-        f'{keystore}), and nothing is published without it: make keys and permissions as '
-        'docs/security.md says'
-    )
+    names = 'ROS_SECURITY_STRATEGY', 'ROS_SECURITY_KEYSTORE'
+    given = ', '.join(f'{name}={os.environ.get(name) or "none"}' for name in names)
+    return f'; security is on ({given}): make keys and permissions as docs/security.md says'
 
 
 def run(
@@ -761,9 +691,7 @@ def run(
     """Run a node until SIGINT, SIGTERM or SIGHUP; return the exit status of ``program``.
 
     Also until the process that started it is gone, ``with_parent``: `ros2 launch` that is ended by
-    SIGTERM or SIGKILL leaves its nodes alone.
-
-    Ignores them afterwards: what is left to the process is to end.
+    SIGTERM or SIGKILL leaves its nodes alone. Signals are ignored afterwards.
     """
     failure, node = None, None
     sys.setswitchinterval(SWITCH_INTERVAL)

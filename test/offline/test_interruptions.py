@@ -22,7 +22,6 @@ from geolin_ros.cli.replay import INTERRUPTED
 from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.offline import workers
-from geolin_ros.offline.linearize import Sampling
 from geolin_ros.offline.recording import Recording
 
 ROUNDS = 4
@@ -245,7 +244,7 @@ def test_full_disk__leaves_a_bag_that_ends_there(storage, long_bag, small_disk, 
 def test_full_disk__keeps_the_report_and_the_gains_that_were_there(
     long_bag, small_disk, tmp_path, capsys
 ):
-    run(long_bag, tmp_path / 'out.zarr', sampling=Sampling(every=50))
+    run(long_bag, tmp_path / 'out.zarr', every=50)
     small = small_disk('12k')
     feet = ','.join(f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR'))
     for name, command in (

@@ -26,7 +26,6 @@ from geolin_ros import urdf
 from geolin_ros.cli import main
 from geolin_ros.datasets import open_dataset
 from geolin_ros.offline import store
-from geolin_ros.offline.linearize import Sampling
 from geolin_ros.stream.analysis import STILL
 
 INK = """
@@ -233,7 +232,7 @@ def test_standing_robot__has_contacts_forces_and_growth(browser, robot, tmp_path
 
 def test_page_without_eigenvalues__has_no_empty_cards(browser, tmp_path):
     """A robot that stands, linearized as if nothing held it: a hint says so."""
-    run(FOLDER / 'pushed', tmp_path / 'out.zarr', sampling=Sampling(eig_rate=0.0))
+    run(FOLDER / 'pushed', tmp_path / 'out.zarr', eig_rate=0.0)
     assert reported(tmp_path / 'out.zarr')['spectrum'] == {'time': []}
     browser.get((tmp_path / 'out.html').as_uri())
     assert errors(browser) == []
@@ -289,7 +288,7 @@ def test_discrete_run__is_reported_per_second(bag, tmp_path):
 
 def test_worst_moment__is_in_the_curves_however_short(bag, tmp_path, monkeypatch):
     path = tmp_path / 'out.zarr'
-    run(bag, path, sampling=Sampling(eig_rate=500.0))
+    run(bag, path, eig_rate=500.0)
     group = zarr.open_group(path)
     assert group['eigenvalues'].shape[0] == 250
     group['eigenvalues'][7, 0] = 123.0 + 0.01j

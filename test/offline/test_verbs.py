@@ -14,7 +14,6 @@ from support.environment import ROOT
 
 from geolin_ros import robots
 from geolin_ros.cli import main
-from geolin_ros.offline.linearize import Sampling
 
 BAG = str(FOLDER / 'pushed')
 FEET = ','.join(f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR'))
@@ -29,7 +28,7 @@ INPUTS = {
 AGAIN = {'replay': ['-o', 'again']}
 RUNS = {
     'all': {},
-    'half': {'sampling': Sampling(every=2)},
+    'half': {'every': 2},
     'moon': {'values': {'gravity': [0.0, 0.0, -1.62]}},
 }
 

@@ -88,12 +88,12 @@ def test_node_that_must_be_secure__does_not_start_without_its_keys(
     graph, tmp_path, node, keystore
 ):
     environment = {k: None for k in os.environ if k.startswith('ROS_SECURITY')} | SECURED
-    says = 'ROS_SECURITY_KEYSTORE: none, expected a folder'
+    says = 'ROS_SECURITY_KEYSTORE=none'
     if keystore != 'none':
         folder = tmp_path / 'keystore'
         (folder / 'enclaves' / 'geolin' / 'other').mkdir(parents=True)
         environment['ROS_SECURITY_KEYSTORE'] = str(folder)
-        says = f'ROS_SECURITY_KEYSTORE: {folder}'
+        says = f'ROS_SECURITY_KEYSTORE={folder}'
     process = Process(
         tmp_path, arguments=('--enclave', f'/geolin/{node}'), module=node,
         environment=environment, forked=True,
