@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from geolin_demos.balance.baseline import largest_borne, run
+from geolin_demos.balance.baseline import ScheduledLqr, largest_borne, run
 from geolin_demos.balance.cases import cases_of
-from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.robots import BUNDLED, add_robot_arguments, plan_of, simulator_of
 from geolin_demos.sim.sensors import Imu
 
@@ -36,9 +35,8 @@ m/s^2 (standard deviations), joint states, and contacts by foot forces or by joi
 def rows(options: argparse.Namespace) -> Iterator[tuple[str, str, list[float]]]:
     """Yield robot, case, and what is borne with the truth, by forces and by efforts [s]."""
     for name in [options.robot] if options.robot else BUNDLED:
-        robot = argparse.Namespace(**{**vars(options), 'robot': name})
-        simulator, _ = simulator_of(robot)
-        for case in cases_of(simulator, plan_of(robot)).feasible:
+        simulator = simulator_of(name, options.feet, options.effort_limit)
+        for case in cases_of(simulator, plan_of(options)).feasible:
             borne = []
             for sensors in (None, *(partial(Odometry, source=s) for s in ('forces', 'efforts'))):
                 first = run(simulator, case, ScheduledLqr, sensors)

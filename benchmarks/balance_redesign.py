@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from geolin_demos.balance.baseline import largest_borne, run
+from geolin_demos.balance.baseline import ScheduledLqr, largest_borne, run
 from geolin_demos.balance.cases import cases_of
-from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.motions import Moment, Motion
 from geolin_demos.balance.robots import (
     BUNDLED,
@@ -72,9 +71,8 @@ HEAD = ('robot', 'case', *(f'{what}, {of}' for of in GAINS for what in ('J [s]',
 def rows(options: argparse.Namespace) -> Iterator[list[str]]:
     """Yield the cells of each case."""
     for name in [options.robot] if options.robot else BUNDLED:
-        robot = argparse.Namespace(**{**vars(options), 'robot': name})
-        simulator, _ = simulator_of(robot)
-        for case in cases_of(simulator, plan_of(robot)).feasible:
+        simulator = simulator_of(name, options.feet, options.effort_limit)
+        for case in cases_of(simulator, plan_of(options)).feasible:
             cells = [simulator.model.name, case.name]
             for law in LAWS:
                 first = run(simulator, case, law)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geolin_demos.balance.robots import MODULES, feet_of, node_parameters, overlay, simulator_of
+from geolin_demos.balance.robots import MODULES, node_parameters, overlay, simulator_of
 from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
 
@@ -87,10 +87,9 @@ def of_program(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
 
 def of_nodes(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
     """Return latencies [s] of the nodes, and how many periods they missed."""
-    robot = argparse.Namespace(robot='quadruped', feet=None, friction=0.8, effort_limit=None)
     rotors = folder / 'overlay.json'
     rotors.write_text(overlay())
-    nodes = node_parameters(simulator_of(robot)[0], robot.robot, rotors, rate > 0.0)
+    nodes = node_parameters(simulator_of('quadruped'), 'quadruped', rotors, rate > 0.0)
     parameters = folder / 'parameters.yaml'
     parameters.write_text(
         json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
@@ -98,8 +97,8 @@ def of_nodes(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
     around = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     given = '--ros-args', '--params-file', str(parameters)
     servers = [Child(name, MODULES[name], given, around) for name in nodes]
-    asked = ['--robot=quadruped', f'--feet={feet_of(robot)}', '--cases', '4 feet']
-    asked += [*paced(rate, pushes), f'--output={folder}']
+    asked = ['--robot=quadruped', *paced(rate, pushes), f'--output={folder}']
+    asked += ['--cases', '4 feet']
     robot_process = Child('simulator', 'geolin_demos.balance.robot', asked, around)
     try:
         while robot_process.status is None and all(server.status is None for server in servers):

@@ -263,8 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table: list[Sequence[str]] = [HEAD, ['---'] * len(HEAD)]
     verdicts: list[tuple[bool, str]] = []
     for robot in options.robots:
-        given = {'robot': robot, 'feet': options.feet}
-        simulator, _ = simulator_of(argparse.Namespace(**given, effort_limit=None, friction=0.8))
+        simulator = simulator_of(robot, options.feet)
         found = {}
         for words, make in controllers(simulator, options.tunings):
             if words.startswith(options.controllers):

@@ -155,7 +155,7 @@ def balance() -> None:
 def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -> Iterator[Any]:
     """Yield frames of a robot on LQR that is pushed four times."""
     import mujoco
-    from geolin_demos.balance.laws import ScheduledLqr
+    from geolin_demos.balance.baseline import ScheduledLqr
     from geolin_demos.balance.motions import stand
     from geolin_demos.sim.simulator import Simulator
     from geolin_demos.sim.trial import PERIOD, push_of
@@ -281,7 +281,7 @@ class Moments:
     """A quadruped that LQR holds up, pushed twice: what the page shows, frame after frame."""
 
     def __init__(self, seconds: float) -> None:
-        from geolin_demos.balance.laws import ScheduledLqr
+        from geolin_demos.balance.baseline import ScheduledLqr
         from geolin_demos.balance.motions import stand
         from geolin_demos.sim.simulator import Simulator
         from geolin_demos.sim.trial import push_of

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evidence import table
-from geolin_demos.balance.baseline import run
+from geolin_demos.balance.baseline import ScheduledLqr, run
 from geolin_demos.balance.cases import Plan, cases_of
-from geolin_demos.balance.laws import ScheduledLqr
 from geolin_demos.balance.robots import ARMATURE, simulator_of
 
 from geolin_ros.errors import GeolinError
@@ -93,15 +92,8 @@ def row_of(name, folder):
     """Return what came of a robot: a row of the table."""
     warnings.simplefilter('ignore')
     stranger = STRANGERS[name]
-    given = argparse.Namespace(
-        robot=str(folder / stranger.file),
-        feet=stranger.feet,
-        armature=ARMATURE,
-        effort_limit=None,
-        friction=0.8,
-    )
     try:
-        simulator, _ = simulator_of(given)
+        simulator = simulator_of(str(folder / stranger.file), stranger.feet)
         found = cases_of(simulator, Plan(pushes=PUSHES))
     except GeolinError as error:
         return name, '', brief(error), '', ''

@@ -25,9 +25,8 @@ from types import TracebackType
 import numpy as np
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
-from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import simulate
+from geolin_demos.sim.trial import Recording, simulate
 
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
@@ -201,7 +200,7 @@ def run(options: argparse.Namespace) -> tuple[Recording, ControllerProgram]:
     OSError
         If it cannot be started.
     """
-    simulator, _ = simulator_of(options)
+    simulator = simulator_of(options.robot, options.feet, options.effort_limit)
     plan = plan_of(options)
     found = cases_of(simulator, plan)
     cases = [case for case in found.feasible if len(case.motion.knots) == 1]

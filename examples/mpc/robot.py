@@ -19,20 +19,20 @@ if __name__ == '__main__':
 
 import numpy as np
 import rclpy
-from geolin_demos.balance.answers import Answers
 from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.motions import Motion, stand, stops
 from geolin_demos.balance.robots import simulator_of
-from geolin_demos.balance.run import Run
-from geolin_demos.sim.recording import Recording
+from geolin_demos.balance.run import Answers, Run
+from geolin_demos.demo.descriptions import published
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import push_of
+from geolin_demos.sim.trial import Recording, push_of
 from rclpy.signals import SignalHandlerOptions
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.robots import locate
 
 PERIOD = 0.01
 SHIFT, DURATION, NEAR = 0.05, 3.0, 0.01  # [m, s, m]
@@ -115,7 +115,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--pushes', type=int, default=8, help='each 45 degrees further (%(default)s)'
     )
-    parser.add_argument('--friction', type=float, default=0.8, help='of the floor (%(default)s)')
     parser.add_argument('--realtime', action='store_true', help='against the clock')
 
 
@@ -123,11 +122,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the robot; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m mpc.robot', description=__doc__)
     add_arguments(parser)
-    parser.set_defaults(effort_limit=None)
     options = parser.parse_args(arguments)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        simulator, text = simulator_of(options)
+        simulator = simulator_of(options.robot, options.feet)
         require_points(simulator)
         motion = shift(simulator, FIRST_PUSH + EVERY * options.pushes)
         simulator.pushes = [
@@ -136,6 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
         ]
         with handled_signals() as asked_to_stop:
             node = rclpy.create_node('simulator', start_parameter_services=False)
+            text = published(locate(options.robot))
             graph = RobotGraph(node, simulator.model, text, list(simulator.feet), 'mpc/command')
             graph.asked_to_stop = asked_to_stop
             run = Run(simulator, graph, period=PERIOD, is_realtime=options.realtime, is_late=True)

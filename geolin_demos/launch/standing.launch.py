@@ -7,7 +7,6 @@ All end with the simulator, which says in a line how each case ended, and leaves
 robot fell.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -15,12 +14,11 @@ from pathlib import Path
 
 from geolin_demos.balance.robots import FEET, overlay, simulator_of, standing_parameters
 from geolin_demos.demo.__main__ import RANGE, discovery
-from geolin_demos.sim.feet import text_of
+from geolin_demos.sim.world import text_of
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
     IncludeLaunchDescription,
-    LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
     SetEnvironmentVariable,
@@ -44,8 +42,8 @@ def start(context):
     """Return the simulator and the chain for the robot that is asked for."""
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     robot, feet, output = given['robot'], given['feet'], given['output']
-    options = argparse.Namespace(robot=robot, feet=feet, effort_limit=None, friction=0.8)
-    simulator, _ = simulator_of(options)
+    is_estimated = is_true('state_estimator', given['state_estimator'])
+    simulator = simulator_of(robot, feet)
     temporary = tempfile.TemporaryDirectory(prefix='geolin-standing-')
     motors, parameters = Path(temporary.name, 'overlay.json'), Path(temporary.name, 'nodes.yaml')
     motors.write_text(overlay())
@@ -55,7 +53,7 @@ def start(context):
         cmd=[
             *(sys.executable, '-m', 'geolin_demos.balance.robot'),
             *('--robot', robot, '--feet', feet),
-            *(('--estimated',) if is_true('state_estimator', given['state_estimator']) else ()),
+            *(('--estimated',) if is_estimated else ()),
             *(('--output', output) if output else ()),
         ],
         output='screen',
@@ -69,10 +67,9 @@ def start(context):
             'publish_efforts': 'true',
         }.items(),
     )
-    clear = OnShutdown(on_shutdown=lambda *_: temporary.cleanup())
-    kept = LogInfo(msg=f'what comes of each case: {output or "not kept, give output:=FOLDER"}')
+    clear = RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: temporary.cleanup()))
     end = supervise(process, lambda _: False)  # the chain ends the launch itself
-    return [kept, RegisterEventHandler(clear), end, bringup, process]
+    return [clear, end, bringup, process]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from geolin_demos.balance.__main__ import parse, robots
-from geolin_demos.balance.baseline import Job, WorkerError, compare
+from geolin_demos.balance.__main__ import parse
+from geolin_demos.balance.baseline import WorkerError, compare
 
 ASKED = '--robot=quadruped', '--cases=4 feet'
 
@@ -19,10 +19,10 @@ ASKED = '--robot=quadruped', '--cases=4 feet'
 def test_comparison__ends_if_a_process_is_killed(tmp_path):
     stop = Event()
     rescue = Timer(90.0, stop.set)
-    os.mkfifo(tmp_path / '0.npz')
+    os.mkfifo(tmp_path / '0.json')
 
     def kill():
-        with (tmp_path / '0.npz').open('wb'):  # which waits until it is read
+        with (tmp_path / '0.json').open('wb'):  # which waits until it is read
             (worker,) = multiprocessing.active_children()
             worker.kill()
 
@@ -31,7 +31,7 @@ def test_comparison__ends_if_a_process_is_killed(tmp_path):
     rescue.start()
     try:
         with pytest.raises(WorkerError, match='was killed, perhaps for lack of memory'):
-            compare([Job(robots(parse(ASKED))[0], tmp_path, 0)], stop, with_largest=False)
+            compare([(parse(ASKED), tmp_path / '0.json')], stop, with_largest=False)
     finally:
         rescue.cancel()
         killer.join()

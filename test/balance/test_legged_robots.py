@@ -5,7 +5,6 @@
 `make robots` runs the last test here, which keeps its table as docs/evidence/robots.md.
 """
 
-import argparse
 import json
 import os
 import re
@@ -73,19 +72,14 @@ def joined(rows):
     ],
 )
 def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
-    given = argparse.Namespace(
-        robot=str(FOLDER / robot.path),
-        feet=robot.feet.replace(' ', ','),
-        effort_limit=robot.effort_limit,
-        friction=0.8,
-    )
+    given = str(FOLDER / robot.path), robot.feet.replace(' ', ','), robot.effort_limit
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         if robot.refused:
             with pytest.raises(ConfigurationError, match=robot.refused):
-                simulator_of(given)
+                simulator_of(*given)
             return
-        simulator, _ = simulator_of(given)
+        simulator = simulator_of(*given)
     found = cases_of(simulator, Plan())
     assert sorted(case.name for case in found.feasible) == sorted(robot.stands + robot.falls)
     assert found.infeasible.keys() == robot.infeasible.keys()

@@ -11,7 +11,7 @@ from support.standing import simulator_of
 pytest.importorskip('mujoco')
 pytest.importorskip('rosbags')
 
-from geolin_demos.balance.laws import ScheduledLqr
+from geolin_demos.balance.baseline import ScheduledLqr
 from geolin_demos.balance.motions import stand
 from geolin_demos.sim.trial import push_of, simulate
 from geolin_estimation.base_run import base_writer

@@ -155,7 +155,6 @@ def test_walk__keeps_its_commands_pushed_and_its_plan_is_drawn(make, ros_domain,
 
 
 def test_balance__of_a_robot_of_mjcf_on_one_sole_and_squatting(make, folder_of, tmp_path):
-    """On gains of what the linearizer publishes, and on those of a bank."""
     robot = tmp_path / 'biped.xml'
     robot.write_text(BIPED)
     options = "--skip-largest --pushes=1 --cases '1 sole' 'squat 0.35 Hz'"
@@ -163,13 +162,12 @@ def test_balance__of_a_robot_of_mjcf_on_one_sole_and_squatting(make, folder_of, 
     said = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0, said
     assert 'serve stranger: floating base' in said
-    for case, made in (('1 sole', r'[1-9]\d*'), ('squat 0.35 Hz', 'bank')):
+    for case in ('1 sole', 'squat 0.35 Hz'):
         (row,) = re.findall(rf'^stranger, 0 +{case} .*$', said, re.MULTILINE)
         assert 'stands' in row
-        missed, periods = map(int, re.search(rf' ms +(\d+) of (\d+) +{made} ', row).groups())
+        missed, periods = map(int, re.search(r' ms +(\d+) of (\d+) +[1-9]\d* ', row).groups())
         assert missed <= 0.01 * periods
         assert periods >= 1250
-        assert f'{500 * (1 - missed / periods):.0f} Hz' in row
         assert re.search(rf'^\[simulator\] PASS  {case}, J', said, re.MULTILINE)
     assert 'PASS  2 of 2 cases stand' in said
     assert (folder_of('balance') / 'geolin_balance.png').read_bytes().startswith(b'\x89PNG')

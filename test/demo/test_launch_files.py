@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """geolin_demos/launch by content; test/installation starts its files."""
 
-import argparse
 import ast
 import importlib.util
 import json
@@ -75,10 +74,9 @@ def test_simulator_of_the_launch_file__is_given_options_that_it_has():
 def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
     pytest.importorskip('mujoco')
     from geolin_control.parameters import LQR_TABLE, supports_of
-    from geolin_demos.balance.robots import FEET, node_parameters, overlay, simulator_of
+    from geolin_demos.balance.robots import node_parameters, overlay, simulator_of
 
-    options = argparse.Namespace(robot=robot, feet=FEET[robot], effort_limit=None, friction=0.8)
-    simulator, _ = simulator_of(options)
+    simulator = simulator_of(robot)
     values = node_parameters(simulator, robot, tmp_path / 'overlay.json', realtime=False)
     for program, table in (('linearizer', TABLE), ('lqr_node', LQR_TABLE)):
         rows = {row.name: row for row in table}

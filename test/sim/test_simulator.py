@@ -24,10 +24,9 @@ from geolin_ros.errors import (
 pytest.importorskip('mujoco')
 
 import mujoco
-from geolin_demos.sim.feet import parse_feet
 from geolin_demos.sim.sensors import Sensors
 from geolin_demos.sim.simulator import Push, Simulator
-from geolin_demos.sim.world import Floor
+from geolin_demos.sim.world import Floor, parse_feet
 
 LEGS = tuple(f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR'))
 FEET = {

@@ -18,8 +18,8 @@ from geolin_demos.balance.robots import overlay
 from geolin_demos.demo.__main__ import as_arguments
 from geolin_demos.demo.descriptions import published
 from geolin_demos.demo.processes import Child
-from geolin_demos.sim.feet import text_of
 from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.world import text_of
 from geolin_demos.walk.course import Course, prepare, walk
 from geolin_demos.walk.graph import WalkGraph
 from geolin_walking.gait import Phase

@@ -1,40 +1,40 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""PD with gravity compensation at the same tasks, and how much either law bears."""
+"""LQR and PD with gravity compensation in one process: laws, runs, and how much either bears."""
 
 import argparse
 import json
-import os
 import signal
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from threading import Event
-from typing import NamedTuple
 
 import numpy as np
+from geolin_control.anchoring import anchored
 
 from geolin_demos.balance.cases import Case, cases_of
-from geolin_demos.balance.laws import PD_GAINS, Pd, ScheduledLqr
-from geolin_demos.balance.motions import Motion
+from geolin_demos.balance.motions import Moment, Motion
 from geolin_demos.balance.report import Row
 from geolin_demos.balance.robots import plan_of, simulator_of
-from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import Law, Measure, simulate
-from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_demos.sim.trial import Law, Measure, Recording, simulate
+from geolin_ros.control.lqr import design
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import GeolinError
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.processes import end_with_parent
 from geolin_ros.typing import Array
 
+PD_GAINS = {'point': ((8.0, 0.01), (16.0, 0.01)), 'surface': ((8.0, 0.02), (16.0, 0.01))}
+"""Stiffness in effort limits a radian, damping in s of it: the best found, by kind of foot."""
 LARGEST = 0.12
 """Impulse at which the search for the largest one ends [s]."""
-PICTURES = 13
-"""Of a filmstrip."""
 
 MakeLaw = Callable[[TreeModel, Motion], Law]
 MakeSensors = Callable[[Simulator], Measure]
@@ -44,50 +44,82 @@ class WorkerError(GeolinError, RuntimeError):
     """A process that compares is no more."""
 
 
-class Job(NamedTuple):
-    """One case of a robot, and the folder in which its outcome over DDS is."""
+class ScheduledLqr:
+    """LQR with the gains of each knot, interpolated between knots on the same supports.
 
-    robot: argparse.Namespace
-    folder: Path
-    case: int
+    u = u_ref - (K + K_complement) log(g_ref^-1 g), all three along the motion, the reference
+    anchored at the feet.
+    """
+
+    def __init__(self, model: TreeModel, motion: Motion) -> None:
+        self._model, self._motion = model, motion
+        different = {id(knot): knot for knot in motion.knots}  # those that return are the same
+        designed = {key: design(model, knot) for key, knot in different.items()}
+        gains = (designed[id(knot)] for knot in motion.knots)
+        self._gains = [one.K + one.K_complement for one in gains]
+
+    def __call__(self, time: float, state: State) -> Array:
+        """Return the efforts (n_u,) of the actuated joints."""
+        moment = self._motion.at(time)
+        feet = [support.frame for support in moment.supports]
+        reference = anchored(self._model, moment.state, state, feet)
+        K = self.gains(moment, state)
+        u: Array = moment.tau[self._model.actuated] - K @ reference.difference(state)
+        return u
+
+    def gains(self, moment: Moment, state: State) -> Array:
+        """Return K + K_complement for a moment of the motion."""
+        K = self._gains[moment.knot]
+        if moment.fraction:
+            K = (1.0 - moment.fraction) * K + moment.fraction * self._gains[moment.knot + 1]
+        return K
 
 
-def jobs_of(robot: argparse.Namespace, folder: Path) -> list[Job]:
-    """Return the cases that the simulator saved in a folder."""
-    indices = sorted(int(file.stem) for file in folder.glob('[0-9]*.json'))
-    return [Job(robot, folder, index) for index in indices]
+class Pd:
+    """Each joint a spring with a damper about the motion's, and the motion's efforts added.
+
+    Stiffness is a share of the joint's effort limit a radian, so that one pair of numbers suits
+    strong and weak joints.
+    """
+
+    def __init__(self, model: TreeModel, motion: Motion, gains: tuple[float, float]) -> None:
+        self._motion, self._actuated = motion, model.actuated
+        self._stiffness = gains[0] * effort_limits(model)
+        self._damping = gains[1] * self._stiffness
+
+    def __call__(self, time: float, state: State) -> Array:
+        """Return the efforts (n_u,) of the actuated joints."""
+        moment, joints = self._motion.at(time), self._actuated
+        lag = (moment.state.s - state.s)[joints]
+        slow = (moment.state.r - state.r)[joints]
+        u: Array = moment.tau[joints] + self._stiffness * lag + self._damping * slow
+        return u
 
 
-def compare(jobs: Sequence[Job], stop: Event, with_largest: bool = True) -> list[Row]:
+def compare(
+    jobs: Sequence[tuple[argparse.Namespace, Path]], stop: Event, with_largest: bool = True
+) -> list[Row]:
     """Return the outcomes with those of the baseline beside them; none if `stop` was set.
 
-    The largest impulses that either bears are looked for ``with_largest``. Each core takes one
-    case after the other. Raises `WorkerError` if one of the processes that do this is killed.
+    A job is the options of a robot and the file of an outcome over DDS. Each core takes one after
+    the other. The largest impulses that either bears are looked for ``with_largest``. Raises
+    `WorkerError` if one of the processes that do this is killed.
     """
-    rows: list[Row] = []
-    count = min(os.cpu_count() or 1, len(jobs))
-    with ProcessPoolExecutor(count, get_context('spawn'), _begin) as pool:
-        running = [pool.submit(_compare, job, with_largest) for job in jobs]
-        try:
-            for done, one in enumerate(running):
-                print(f'PD beside it: case {done + 1} of {len(running)}', end='\r', flush=True)
-                while not (wait([one], 0.2).done or stop.is_set()):
-                    pass
-                if stop.is_set():
-                    return []
-                rows.append(one.result())
-        except BrokenProcessPool as error:
-            raise WorkerError(
-                'a process that compares was killed, perhaps for lack of memory; '
-                'take fewer --cases'
-            ) from error
-        finally:
-            if len(rows) < len(jobs):
-                pool.shutdown(wait=False, cancel_futures=True)
-                for process in active_children():
-                    process.terminate()
-    print()
-    return rows
+    print(f'PD beside it: {len(jobs)} cases', flush=True)
+    with ProcessPoolExecutor(None, get_context('spawn'), _begin) as pool:
+        running = [pool.submit(_compare, *job, with_largest) for job in jobs]
+        while not (stop.is_set() or all(one.done() for one in running)):
+            time.sleep(0.2)
+        if stop.is_set():
+            for process in active_children():
+                process.terminate()
+            return []
+    try:
+        return [one.result() for one in running]
+    except BrokenProcessPool as error:
+        raise WorkerError(
+            'a process that compares was killed, perhaps for lack of memory; take fewer --cases'
+        ) from error
 
 
 def _begin() -> None:
@@ -96,41 +128,30 @@ def _begin() -> None:
     end_with_parent()
 
 
-def _compare(job: Job, with_largest: bool) -> Row:
-    """Return one row; if thorough, how much is borne is asked of seed 0 alone."""
-    robot, file = job.robot, job.folder / f'{job.case}.json'
-    simulator, _ = simulator_of(robot)
-    case = cases_of(simulator, plan_of(robot)).feasible[job.case]
+def _compare(options: argparse.Namespace, file: Path, with_largest: bool) -> Row:
+    lqr, saved = json.loads(file.read_text()), np.load(file.with_suffix('.npz'))
+    simulator = simulator_of(options.robot, options.feet, options.effort_limit)
+    plan = plan_of(options)._replace(cases=[lqr['name']], height=lqr['height'])
+    (case,) = cases_of(simulator, plan).feasible
     laws = [partial(Pd, gains=gains) for gains in PD_GAINS[case.motion.knots[0].supports[0].kind]]
     tried = [run(simulator, case, law) for law in laws]
-    pd = min(tried, key=_rank)
-    settling = pd.settling_times(case.pushes)
-    lqr_borne = pd_borne = None
-    if with_largest and not (robot.thorough and robot.seed):
-        lqr = run(simulator, case, ScheduledLqr)
-        lqr_borne = largest_borne(simulator, case, ScheduledLqr, lqr.stands)
-        pd_borne = max(
+    # the better: who stands, falls later, is less far off
+    pd = min(tried, key=lambda r: (not r.stands, -(r.fallen or np.inf), r.peak_error()))
+    borne = None
+    if with_largest:
+        stands = run(simulator, case, ScheduledLqr).stands
+        pd_borne = [
             largest_borne(simulator, case, law, first.stands)
             for law, first in zip(laws, tried, strict=True)
-        )
-    saved = np.load(file.with_suffix('.npz'), allow_pickle=False)
+        ]
+        borne = largest_borne(simulator, case, ScheduledLqr, stands), max(pd_borne)
     return Row(
-        robot=simulator.model.name,
-        seed=robot.seed,
-        case=case.name,
-        lqr=json.loads(file.read_text()),
-        pd_stands=pd.stands,
-        pd_fallen=pd.fallen,
-        pd_peak_error=pd.peak_error(),
-        pd_settling=float(np.median(settling)) if settling.size else float('nan'),
-        lqr_borne=lqr_borne,
-        pd_borne=pd_borne,
-        times=saved['times'],
-        errors=saved['errors'],
-        pd_times=np.array(pd.times),
-        pd_errors=np.linalg.norm(pd.errors()[:, :3], axis=1),
-        pushes=[push.start for push in case.pushes],
-        figures=_figures(simulator, saved['states']),
+        f'{simulator.model.name}, {options.seed}',
+        lqr,
+        pd.summary(case.pushes),
+        borne,
+        (saved['times'], saved['errors']),
+        (np.array(pd.times), pd.distances()),
     )
 
 
@@ -142,11 +163,6 @@ def run(
     law, motion = make_law(simulator.model, case.motion), case.motion
     sensors = None if make_sensors is None else make_sensors(simulator)
     return simulate(simulator, law, motion.reference, motion.duration, sensors=sensors)
-
-
-def _rank(recording: Recording) -> tuple[bool, float, float]:
-    """Return what is smaller for the better run: fallen, how soon, how far off."""
-    return not recording.stands, -(recording.fallen or np.inf), recording.peak_error()
 
 
 def largest_borne(
@@ -167,19 +183,3 @@ def largest_borne(
         if run(simulator, harder, make_law, make_sensors).stands != stands:
             return (tried if way < 0 else tried - way) * case.step
     return tried * case.step if stands else 0.0
-
-
-def _figures(simulator: Simulator, states: Array) -> list[Array]:
-    """Return stick figures at equal distances in time: segments (k, 2, 3) in the world [m]."""
-    model = simulator.model
-    figures = []
-    for index in np.linspace(0, len(states) - 1, PICTURES).astype(int):
-        at = Kinematics(model, simulator.state.over(states[index]))
-        parents = model.tree.parent
-        lines = [(at.H[parents[i], :3, 3], at.H[i, :3, 3]) for i in range(1, len(parents))]
-        for frame, support in simulator.feet.items():
-            H, body = at.pose(frame), model.frame(frame).body
-            points = np.asarray(support.points) + np.asarray(support.placement)[:3, 3]
-            lines += [(at.H[body, :3, 3], H[:3, :3] @ p + H[:3, 3]) for p in points]
-        figures.append(np.array(lines))
-    return figures

@@ -4,14 +4,13 @@
 
 import re
 import time
-from array import array
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -26,6 +25,7 @@ from geolin_ros.ros.qos import LATCHED, NEWEST
 from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
 from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.message_memory import allocate
 from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.typing import Array
 
@@ -53,7 +53,7 @@ class RobotGraph:
     Parameters
     ----------
     node, model
-        Who speaks, and of which robot.
+        Who publishes, and of which robot.
     description
         Text of the URDF; nothing is published if it is empty.
     feet
@@ -91,14 +91,12 @@ class RobotGraph:
         self.linearizations_used = 0
         self.pushes: list[Array] = []
         self.asked_to_stop: Callable[[], bool] = lambda: False
-        self._is_stamped, self._answer = bool(answers), (-1, np.empty(0))
+        self._node, self._model = node, model
+        self._answer = -1, np.empty(0)
         self._estimated: int | None = None  # stamp [ns] of the newest estimate, where one is due
-        self._model = model
-        self._actuated = model.actuated
         self._executor = make_executor()
         self._executor.add_node(node)
         sensor = qos_profile_sensor_data
-        self._description = node.create_publisher(String, 'robot_description', LATCHED)
         self._odometry = node.create_publisher(Odometry, 'odom', NEWEST)
         self._imu = node.create_publisher(Imu, 'imu', sensor)
         self._joints = node.create_publisher(JointState, 'joint_states', sensor)
@@ -109,26 +107,29 @@ class RobotGraph:
             frame: node.create_publisher(WrenchStamped, f'{topic_name(frame)}/wrench', sensor)
             for frame in feet
         }
-        many = QoSProfile(depth=10)
-        self._node = node
-        self._answer_topics = [(COMMANDS, 'std_msgs/msg/Float64MultiArray')]
+        self._description = node.create_publisher(String, 'robot_description', LATCHED)
+        if description:
+            self._description.publish(String(data=description))
+        listen = node.create_subscription
+        self._answer_topics = {
+            listen(
+                Float64MultiArray, COMMANDS, self._on_efforts, 10
+            ).topic_name: 'Float64MultiArray'
+        }
+        self._is_stamped = bool(answers)
         if answers:
-            self._answer_topics.append((answers, 'sensor_msgs/msg/JointState'))
-        node.create_subscription(Float64MultiArray, COMMANDS, self._on_efforts, many)
-        if answers:
-            node.create_subscription(JointState, answers, self._on_stamped, many)
-        node.create_subscription(FeedbackGains, GAINS, self._on_gains, NEWEST)
-        node.create_subscription(WrenchStamped, PUSH, self._on_push, many)
+            stamped = listen(JointState, answers, self._on_stamped, 10)
+            self._answer_topics[stamped.topic_name] = 'JointState'
+        listen(FeedbackGains, GAINS, self._on_gains, NEWEST)
+        listen(WrenchStamped, PUSH, self._on_push, 10)
         self._base = Odometry(child_frame_id=model.base_link)
         self._base.header.frame_id = WORLD
         self._state = JointState(name=list(model.joint_names))
-        for field in ('position', 'velocity', 'effort'):
-            setattr(self._state, field, array('d', bytes(8 * model.n)))
+        fields = 'position', 'velocity', 'effort'
+        self._arrays = [allocate(self._state, field, model.n) for field in fields]
         self._wanted = ReferenceState(joint_names=list(model.joint_names))
         self._wanted.header.frame_id = WORLD
         self._reference_state = StateWriter(self._wanted.state, model.n)
-        if description:
-            self._description.publish(String(data=description))
 
     # ---- what comes
 
@@ -165,31 +166,24 @@ class RobotGraph:
     def _on_estimate(self, message: Odometry) -> None:
         self._estimated = nanoseconds(message.header.stamp)
 
-    def _is_answered(self, stamp: int | None) -> bool:
-        return self.answered == stamp and self._estimated in (None, stamp)
-
     def waits_for(self, supports: Sequence[Support]) -> str:
         """Return what keeps the controller from leading a robot that stands on ``supports``."""
-        for topic, kind in self._answer_topics:
-            if not self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic)):
+        for topic, kind in self._answer_topics.items():
+            if not self._node.get_publishers_info_by_topic(topic):
+                package = 'sensor_msgs' if kind == 'JointState' else 'std_msgs'
                 return (
-                    f'a publisher of {self._node.resolve_topic_name(topic)} ({kind}): start '
-                    'the controller (lqr_node and linearizer, or any with --answers)'
+                    f'a publisher of {topic} ({package}/msg/{kind}): start the controller '
+                    '(lqr_node and linearizer, or any with --answers)'
                 )
         if not self._is_stamped or self._answer[0] < 0:
-            return 'efforts from the controller: see what it says itself'
-        if self.gains is None:
-            return f'gains on {self._node.resolve_topic_name(GAINS)}: see what lqr_node says'
-        theirs = sorted(contact.frame for contact in self.gains.contacts)
-        ours = sorted(support.frame for support in supports)
-        if theirs != ours:
-            return (
-                f'gains for {", ".join(ours)}, on which the robot stands; those that came are for '
-                f'{", ".join(theirs) or "none"}: set parameter supports of lqr_node, or --feet'
-            )
-        if self.gains.source == FeedbackGains.SOURCE_MODEL:
-            return 'gains of linearizations, those that came are of the model: start linearizer'
-        return 'efforts and gains that hold the robot where it is'
+            return 'efforts from the controller: see what it prints itself'
+        contacts = () if self.gains is None else self.gains.contacts
+        return (
+            f'gains of linearizations on {", ".join(support.frame for support in supports)}, and '
+            'efforts that hold the robot; gains that came are on '
+            f'{", ".join(contact.frame for contact in contacts) or "nothing"}: is the linearizer '
+            'there, and are supports of lqr_node the --feet?'
+        )
 
     def spin_until(self, deadline: float, stamp: int | None = None) -> bool:
         """Listen until a state is answered or until a time.monotonic; return whether it was.
@@ -198,7 +192,7 @@ class RobotGraph:
         """
         if self.asked_to_stop():
             raise KeyboardInterrupt
-        while not self._is_answered(stamp):
+        while not (self.answered == stamp and self._estimated in (None, stamp)):
             remaining = deadline - time.monotonic()
             if remaining <= 0.0:
                 return False
@@ -212,14 +206,14 @@ class RobotGraph:
     # ---- what goes
 
     def publish_reference(self, moment: Moment, stamp: int) -> None:
-        """Say where the robot should be, and by which efforts."""
+        """Publish where the robot should be, and by which efforts."""
         write_stamp(self._wanted.header.stamp, stamp)
         self._reference_state.write(moment.state)
         self._wanted.joint_efforts = moment.tau.tolist()
         self._reference.publish(self._wanted)
 
     def publish_contacts(self, supports: tuple[Support, ...], stamp: int) -> None:
-        """Say which contacts are in force."""
+        """Publish which contacts are in force."""
         message = ContactStates()
         message.header.frame_id = WORLD
         write_stamp(message.header.stamp, stamp)
@@ -230,7 +224,7 @@ class RobotGraph:
         self._contacts.publish(message)
 
     def publish_wrenches(self, wrenches: dict[str, Array], stamp: int) -> None:
-        """Say what the floor does to each foot, in axes of its link."""
+        """Publish what the floor does to each foot, in axes of its link."""
         for frame, wrench in wrenches.items():
             message = WrenchStamped()
             message.header.frame_id = frame
@@ -244,10 +238,8 @@ class RobotGraph:
         message.header.frame_id = self._model.base_link
         write_stamp(message.header.stamp, stamp)
         message.orientation_covariance[0] = -1.0  # it knows none
-        for vector, values in (
-            (message.angular_velocity, sample[:3]),
-            (message.linear_acceleration, sample[3:]),
-        ):
+        vectors = message.angular_velocity, message.linear_acceleration
+        for vector, values in zip(vectors, (sample[:3], sample[3:]), strict=True):
             vector.x, vector.y, vector.z = values.tolist()
         self._imu.publish(message)
 
@@ -261,9 +253,8 @@ class RobotGraph:
             write_stamp(place, stamp)
         write_pose(base.pose.pose, state.H)
         write_twist(base.twist.twist, state.v)
-        for values, field in ((state.s, joints.position), (state.r, joints.velocity)):
-            np.frombuffer(field)[:] = values
-        np.frombuffer(joints.effort)[self._actuated] = efforts
+        positions, rates, given = self._arrays
+        positions[:], rates[:], given[self._model.actuated] = state.s, state.r, efforts
         self._sent = stamp
         self._clock.publish(clock)
         self._odometry.publish(base)

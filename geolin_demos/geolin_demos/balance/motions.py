@@ -27,10 +27,8 @@ LIFT = 0.05
 """How high a foot is lifted [m]."""
 FRICTION = 0.2
 """For postures on the way: little, else a foot that carries little would press sideways."""
-SHIFT_KNOTS = 6
-"""Postures on the way of the centre of mass to other supports."""
-SQUAT_KNOTS = 9
-"""Postures of a squat."""
+SHIFT_KNOTS, SQUAT_KNOTS = 6, 9
+"""Postures on the way of the centre of mass to other supports, and of a squat."""
 SETTLE = 2.0
 """How long a motion goes on after its last knot [s]."""
 Timing = Callable[[float], tuple[float, float]]
@@ -67,11 +65,10 @@ class Motion:
         if fraction == 0.0 and rate == 0.0:
             return Moment(here.state, here.tau, here.supports, index, 0.0)
         there = self.knots[min(index + 1, len(self.knots) - 1)]
-        z = here.state.difference(there.state)
-        m = z.size // 2
-        step = np.concatenate((fraction * z[:m], rate * z[:m]))
+        z = np.split(here.state.difference(there.state), 2)[0]
         tau = (1.0 - fraction) * here.tau + fraction * there.tau
-        return Moment(here.state.retract(step), tau, here.supports, index, fraction)
+        state = here.state.retract(np.concatenate((fraction * z, rate * z)))
+        return Moment(state, tau, here.supports, index, fraction)
 
     def reference(self, time: float) -> State:
         """Return the state alone."""
@@ -122,20 +119,11 @@ def lift_and_put_down(
     start: float = 1.0,
     height: float | None = None,
 ) -> Motion:
-    """Return a motion that lifts one foot and puts it down again.
+    """Return a motion that lifts one foot, a frame, and puts it down again.
 
-    Parameters
-    ----------
-    foot
-        Its frame.
-    shift
-        Time to bring the centre of mass over the other feet, and back [s]; the foot takes half.
-    hold
-        How long it is in the air [s].
-    start
-        When it begins [s].
-    height
-        Of the base above the ground [m]; by default as `standing_posture` has it.
+    From ``start`` on it takes ``shift`` to bring the centre of mass over the other feet, and back,
+    the foot half of that; it is in the air for ``hold`` [s]. The height of the base [m] is by
+    default as `standing_posture` has it.
     """
     knots = [standing(simulator, height)]
     shifted, switched, lifted = _lift(simulator, knots, [foot])
@@ -155,20 +143,13 @@ def squat(
     height: float | None = None,
 ) -> Motion:
     """Return squats of ``depth`` [m] from a height at a frequency [Hz], from 1 s on."""
-    top = standing(simulator, height)
-    heights = top.state.H[2, 3] - np.linspace(0.0, depth, SQUAT_KNOTS)[1:]
-    postures = [top]
-    for height in heights:
+    postures = [standing(simulator, height)]
+    model, supports, top = simulator.model, postures[0].supports, postures[0].state.H[2, 3]
+    for down in np.linspace(0.0, depth, SQUAT_KNOTS)[1:]:
         start = postures[-1].state
-        posture = standing_posture(simulator.model, top.supports, height=height, start=start)
-        postures.append(equilibrium(simulator.model, posture, top.supports))
+        posture = standing_posture(model, supports, height=top - down, start=start)
+        postures.append(equilibrium(model, posture, supports))
     return Motion(tuple(postures), swing(len(postures), frequency, 1.0), duration)
-
-
-def standing_height(simulator: Simulator) -> float:
-    """Return how high the base is where all feet stand and no height is asked for [m]."""
-    state = standing_posture(simulator.model, list(simulator.feet.values()))
-    return float(state.H[2, 3]) - simulator.clearance(state)
 
 
 def standing(simulator: Simulator, height: float | None = None) -> Equilibrium:

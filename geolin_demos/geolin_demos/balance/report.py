@@ -1,128 +1,109 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The table of what stood, how far it was pushed, and how PD did at the same."""
+"""What stood, how far it was pushed, and how PD did at the same: a table and a picture."""
 
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from geolin_ros.typing import Array
 
 _HEAD = (
-    'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD', 'rate', 'speed',
+    'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD', 'speed',
     'latency p50/p99', 'missed', 'gains of A, B', 'largest J LQR/PD',
 )  # fmt: skip
 LEGEND = """\
 J: impulse over m g. LQR: three processes over DDS. speed: time of the robot over that of the
 clock. missed: periods without the answer to their state. gains of A, B: how many were made of what
-the linearizer published about calm states; bank: all beforehand. PD, and the largest J that either
-bears, in one process with exact states and no delay.
+the linearizer published about calm states. PD, and the largest J that either bears, in one process
+with exact states and no delay.
 """
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
-    """One case: LQR over DDS, and PD beside it.
+class Row(NamedTuple):
+    """One case: what `robot.outcome_of` says of LQR over DDS, and PD beside it.
 
-    Attributes
-    ----------
-    lqr
-        Fields of `robot.Outcome`.
-    lqr_borne, pd_borne
-        Largest impulses in one process, None where it was not asked; of PD with the gains that
-        do best.
-    times, errors, pd_times, pd_errors
-        Distance of the base from its reference over time [s, m].
-    figures
-        Stick figures, segments (k, 2, 3) in the world [m].
+    Largest impulses borne by either [s], where it was asked; times [s] and distances of the base
+    from its reference [m] of both.
     """
 
     robot: str
-    seed: int
-    case: str
     lqr: dict[str, Any]
-    pd_stands: bool
-    pd_fallen: float | None
-    pd_peak_error: float
-    pd_settling: float
-    lqr_borne: float | None
-    pd_borne: float | None
-    times: Array
-    errors: Array
-    pd_times: Array
-    pd_errors: Array
-    pushes: list[float]
-    figures: list[Array]
+    pd: dict[str, Any]
+    borne: tuple[float, float] | None
+    lqr_curve: tuple[Array, Array]
+    pd_curve: tuple[Array, Array]
 
     def cells(self) -> tuple[str, ...]:
         """Return the row as texts."""
-        lqr = self.lqr
-        borne = [
-            '-' if impulse is None else f'{impulse:.3f}'
-            for impulse in (self.lqr_borne, self.pd_borne)
-        ]
+        lqr, both = self.lqr, (self.lqr, self.pd)
+        peaks = (f'{1e3 * one["peak_error"]:.0f}' if one['stands'] else '-' for one in both)
+        settled = (f'{one["settling"]:.2f}' if one['stands'] else '-' for one in both)
+        p50, p99 = lqr['latency']
         return (
-            f'{self.robot}, {self.seed}',
-            self.case,
+            self.robot,
+            lqr['name'],
             f'{lqr["impulse"]:.3f}',
-            'stands' if lqr['stands'] else _fell(lqr['fallen']),
-            'stands' if self.pd_stands else _fell(self.pd_fallen),
-            f'{1e3 * lqr["peak_error"]:.0f} / '
-            f'{_unless(self.pd_stands, 1e3 * self.pd_peak_error)} mm',
-            f'{_unless(lqr["stands"], lqr["settling"], 2)} / '
-            f'{_unless(self.pd_stands, self.pd_settling, 2)} s',
-            f'{lqr["rate"]:.0f} Hz',
+            *map(_verdict, both),
+            f'{" / ".join(peaks)} mm',
+            f'{" / ".join(settled)} s',
             f'{lqr["speed"]:.2f}',
-            f'{1e3 * lqr["latency"][0]:.2f} / {1e3 * lqr["latency"][1]:.2f} ms',
+            f'{1e3 * p50:.2f} / {1e3 * p99:.2f} ms',
             f'{lqr["missed"]} of {lqr["periods"]}',
-            'bank' if lqr['measured'] is None else str(lqr['measured']),
-            ' / '.join(borne) + ' s',
+            str(lqr['measured']),
+            '-' if self.borne is None else '{:.3f} / {:.3f} s'.format(*self.borne),
         )
 
 
-class Refused(NamedTuple):
-    """A case that a robot cannot do, and why."""
-
-    robot: str
-    case: str
-    reason: str
+def _verdict(one: dict[str, Any]) -> str:
+    if one['stands']:
+        return 'stands'
+    return 'swings' if one['fallen'] is None else f'falls {one["fallen"]:.1f} s'
 
 
-def verdict(rows: list[Row], refused: list[Refused]) -> bool:
-    """Print the table; return whether every robot stood in what it can do, and can do anything."""
-    for one in refused:
-        print(f'INFEASIBLE  {one.robot}: {one.case}: {one.reason}')
-    if not rows:
-        return False
+def verdict(rows: list[Row]) -> bool:
+    """Print the table; return whether every robot stood in what it can do."""
     table = [_HEAD, *(row.cells() for row in rows)]
-    widths = [max(len(line[column]) for line in table) for column in range(len(_HEAD))]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     print()
     for line in table:
         print('  '.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
     print(f'\n{LEGEND}', end='')
-    for row in fallen(rows):
-        print(f'FAIL  {row.robot}, seed {row.seed}: {row.case} at J {row.lqr["impulse"]:g} s')
-    if not fallen(rows):
+    fallen = [row for row in rows if not row.lqr['stands']]
+    for row in fallen:
+        print(f'FAIL  {row.robot}: {row.lqr["name"]} at J {row.lqr["impulse"]:g} s')
+    if not fallen:
         print(f'PASS  {len(rows)} of {len(rows)} cases stand', flush=True)
-    return not fallen(rows)
+    return not fallen
 
 
-def fallen(rows: list[Row]) -> list[Row]:
-    """Return the cases in which LQR did not stand."""
-    return [row for row in rows if not row.lqr['stands']]
-
-
-def markdown(rows: list[Row], refused: list[Refused]) -> str:
+def markdown(rows: list[Row], infeasible: list[str]) -> str:
     """Return how many stood, what the columns mean, the table, and what is infeasible."""
-    stood = f'{len(rows) - len(fallen(rows))} of {len(rows)} cases stand.'
+    stood = f'{sum(row.lqr["stands"] for row in rows)} of {len(rows)} cases stand.'
     table = [_HEAD, ['---'] * len(_HEAD), *(row.cells() for row in rows)]
     lines = [stood, '', LEGEND, *(f'| {" | ".join(cells)} |' for cells in table), '']
-    lines += [f'- infeasible: {one.robot}, {one.case}: {one.reason}' for one in refused]
-    return '\n'.join([*lines, ''] if refused else lines)
+    lines += [f'- infeasible: {sentence}' for sentence in infeasible]
+    return '\n'.join([*lines, ''] if infeasible else lines)
 
 
-def _fell(when: float | None) -> str:
-    return 'swings' if when is None else f'falls {when:.1f} s'
+def draw(rows: list[Row], output: Path) -> None:
+    """Save a picture of how far the base was off; the suffix chooses the format.
 
+    Raises `OSError` if the file cannot be written.
+    """
+    from matplotlib.figure import Figure
 
-def _unless(stands: bool, value: float, digits: int = 0) -> str:
-    return f'{value:.{digits}f}' if stands else '-'
+    figure = Figure(figsize=(10.0, 0.6 + 2.0 * len(rows)), layout='constrained', facecolor='white')
+    for row, (axes,) in zip(rows, figure.subplots(len(rows), 1, squeeze=False), strict=True):
+        for start in row.lqr['pushes']:
+            axes.axvspan(start, start + 0.1, color='#eceff2', zorder=0)
+        for (times, away), colour, law in (
+            (row.pd_curve, '#b23a2e', 'PD'),
+            (row.lqr_curve, '#1d4e79', 'LQR over DDS'),
+        ):
+            axes.plot(times, 1e3 * away, color=colour, linewidth=1.0, label=law)
+        axes.set_ylim(0.0, max(1.0, 1.5e3 * row.lqr_curve[1].max()))  # a robot that falls leaves
+        axes.set_title(f'{row.robot}: {row.lqr["name"]}, J {row.lqr["impulse"]:g} s', loc='left')
+        axes.set_ylabel('base off by [mm]')
+    axes.set_xlabel('time [s]')
+    figure.legend(*axes.get_legend_handles_labels(), loc='outside upper right', ncols=2)
+    figure.savefig(output, dpi=110)

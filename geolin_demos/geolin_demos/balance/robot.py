@@ -17,8 +17,8 @@ import gc
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals
 
@@ -32,13 +32,15 @@ from rclpy.signals import SignalHandlerOptions
 from geolin_demos.balance.cases import Case, cases_of, introduce
 from geolin_demos.balance.graph import STAMPED_COMMANDS, RobotGraph
 from geolin_demos.balance.motions import Moment
-from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
+from geolin_demos.balance.robots import INFEASIBLE, add_robot_arguments, plan_of, simulator_of
 from geolin_demos.balance.run import PATIENCE, Course, Run
+from geolin_demos.demo.descriptions import published
 from geolin_demos.sim.sensors import Sensors
 from geolin_demos.sim.trial import PERIOD
 from geolin_msgs.msg import FeedbackGains
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.robots import locate
 from geolin_ros.stream.compiling import compile_line
 from geolin_ros.stream.outputs.reading import read_state
 
@@ -47,44 +49,6 @@ NEAR = 1e-3, 0.01
 """Of a reference to the operating point of gains [m, rad], and of efforts to their own [limit]."""
 NEAR_ESTIMATED = 0.03, 0.1
 """Where the state is estimated."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of one case; times in s, lengths in m."""
-
-    name: str
-    impulse: float
-    stands: bool
-    fallen: float | None
-    peak_error: float
-    drift: float
-    settling: float
-    """Median over the pushes."""
-    rate: float
-    """Answered states a second of the robot's time [Hz]."""
-    speed: float
-    """Time of the robot over time of the clock."""
-    latency: tuple[float, float]
-    """Median and 99th percentile from a state sent to the efforts received."""
-    periods: int
-    """States sent, one at the start of each."""
-    missed: int
-    """Periods without the answer to their state."""
-    clipped: int
-    """Steps of the physics in which an effort was cut at its limit."""
-    measured: int | None
-    """Gains that were made of the linearizer's A and B, others are of the LQR node's own model;
-    None if they come from a bank."""
-
-    def text(self) -> str:
-        """Return it in a line."""
-        fell = 'moves on' if self.fallen is None else f'falls at {self.fallen:.2f} s'
-        return (
-            f'{"PASS" if self.stands else "FAIL"}  {self.name}, J {self.impulse:g} s: '
-            f'{"stands" if self.stands else fell}, base off by at most '
-            f'{1e3 * self.peak_error:.1f} mm, {self.missed} of {self.periods} periods missed'
-        )
 
 
 def leads(
@@ -113,42 +77,49 @@ def leads(
     return is_led
 
 
-def outcome_of(
-    case: Case, course: Course, period: float, clipped: int, measured: int | None
-) -> Outcome:
-    """Return the line about a case that was run."""
+def outcome_of(case: Case, course: Course, period: float) -> dict[str, Any]:
+    """Return what came of a case, times in s and lengths in m.
+
+    ``speed`` is the time of the robot over time of the clock, ``latency`` median and 99th
+    percentile from a state sent to the efforts received, ``missed`` how many of the periods ended
+    without the answer to their state.
+    """
     recording, answers, elapsed = course
-    settling = recording.settling_times(case.pushes)
     periods = max(1, len(answers.latencies) + answers.missed)
-    return Outcome(
-        case.name,
-        case.impulse,
-        recording.stands,
-        recording.fallen,
-        recording.peak_error(),
-        recording.drift(),
-        float(np.median(settling)) if settling.size else float('nan'),
-        len(answers.latencies) / (periods * period),
-        periods * period / elapsed,
-        answers.percentiles(),
-        periods,
-        answers.missed,
-        clipped,
-        measured,
+    return {
+        'name': case.name,
+        'impulse': case.impulse,
+        'pushes': [push.start for push in case.pushes],
+        **recording.summary(case.pushes),
+        'speed': periods * period / elapsed,
+        'latency': answers.percentiles(),
+        'periods': periods,
+        'missed': answers.missed,
+    }
+
+
+def line_of(outcome: dict[str, Any]) -> str:
+    """Return an outcome in a line."""
+    fallen, stands = outcome['fallen'], outcome['stands']
+    fell = 'moves on' if fallen is None else f'falls at {fallen:.2f} s'
+    return (
+        f'{"PASS" if stands else "FAIL"}  {outcome["name"]}, J {outcome["impulse"]:g} s: '
+        f'{"stands" if stands else fell}, base off by at most '
+        f'{1e3 * outcome["peak_error"]:.1f} mm, '
+        f'{outcome["missed"]} of {outcome["periods"]} periods missed'
     )
 
 
-def save(folder: Path, index: int, case: Case, outcome: Outcome, course: Course) -> None:
+def save(file: Path, outcome: dict[str, Any], course: Course) -> None:
     """Write an outcome as JSON; states, references, errors [m] and latencies beside it."""
     recording = course.recording
-    (folder / f'{index}.json').write_text(json.dumps(asdict(outcome)))
+    file.write_text(json.dumps(outcome))
     np.savez_compressed(
-        folder / f'{index}.npz',
+        file.with_suffix('.npz'),
         times=recording.times[::5],
         states=[state.data for state in recording.states[::5]],
         references=[state.data for state in recording.references[::5]],
-        errors=np.linalg.norm(recording.errors()[::5, :3], axis=1),
-        pushes=[(push.start, *push.force) for push in case.pushes],
+        errors=recording.distances()[::5],
         latencies=course.answers.latencies,
     )
 
@@ -159,18 +130,22 @@ def run_cases(options: argparse.Namespace) -> bool:
     Raises `GeolinError` if robot, feet or case cannot be used, or no controller answers; `OSError`
     if a file cannot be read or written.
     """
-    simulator, text = simulator_of(options)
+    simulator = simulator_of(options.robot, options.feet, options.effort_limit)
     found = cases_of(simulator, plan_of(options))
-    cases = [case for case in found.feasible if case.scheduled == options.scheduled]
+    cases = found.feasible
     if options.estimated:
         cases = cases[:1]  # a robot that is put elsewhere has no odometry
     if not options.period > 0.0:
         raise ConfigurationError(f'--period is {options.period:g} s, expected more than 0')
+    introduce(simulator, found)
+    if options.output is not None:
+        (options.output / INFEASIBLE).write_text(json.dumps(found.infeasible))
     with handled_signals() as asked_to_stop:
         node = rclpy.create_node('simulator', start_parameter_services=False)
         is_ours = options.answers is None
         stamped = STAMPED_COMMANDS if is_ours else options.answers
-        graph = RobotGraph(node, simulator.model, text, list(simulator.feet), stamped)
+        description = published(locate(options.robot))
+        graph = RobotGraph(node, simulator.model, description, list(simulator.feet), stamped)
         near = NEAR_ESTIMATED if options.estimated else NEAR
         is_led = leads(graph, simulator.model, near) if is_ours else lambda _: True
         graph.asked_to_stop = asked_to_stop
@@ -186,7 +161,6 @@ def run_cases(options: argparse.Namespace) -> bool:
             is_estimated=options.estimated,
         )
         stood = []
-        introduce(simulator, found)
         gc.collect()
         gc.freeze()  # a collection that goes through all that was imported takes 50 periods
         try:
@@ -194,12 +168,13 @@ def run_cases(options: argparse.Namespace) -> bool:
                 simulator.pushes, used = list(case.pushes), graph.linearizations_used
                 run.hold(case.motion.at(0.0), is_led)
                 course = run.go(case.motion)
-                made = None if case.scheduled else graph.linearizations_used - used
-                outcome = outcome_of(case, course, options.period, simulator.clipped, made)
-                print(outcome.text(), flush=True)
-                stood.append(outcome.stands)
+                outcome = outcome_of(case, course, options.period)
+                outcome['measured'] = graph.linearizations_used - used
+                outcome['height'] = found.height
+                print(line_of(outcome), flush=True)
+                stood.append(outcome['stands'])
                 if options.output is not None:
-                    save(options.output, index, case, outcome, course)
+                    save(options.output / f'{index}.json', outcome, course)
         finally:  # nothing frozen is collected
             graph.close()
             node.destroy_node()
@@ -212,7 +187,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         prog='python -m geolin_demos.balance.robot', description=__doc__
     )
     add_robot_arguments(parser)
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         '--answers',
         nargs='?',
         const='',
@@ -221,27 +197,20 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         'sensor_msgs/JointState with its stamp, which state its efforts answer; without '
         'a topic, what comes answers the newest state',
     )
-    parser.add_argument(
-        '--period', type=float, default=PERIOD, help='from state to state [s] (%(default)s)'
-    )
-    parser.add_argument(
+    add('--period', type=float, default=PERIOD, help='from state to state [s] (%(default)s)')
+    add(
         '--patience',
         type=float,
         default=PATIENCE,
         help='how long to hold the robot for its controller [s] (%(default)s)',
     )
-    parser.add_argument(
-        '--scheduled',
-        action='store_true',
-        help='the cases on gains designed offline, or the others',
-    )
-    parser.add_argument(
+    add(
         '--estimated',
         action='store_true',
         help='for controllers on odometry that begins below the robot, as of the state estimator: '
         'references are given in its world, of the first case alone',
     )
-    parser.add_argument(
+    add(
         '--output',
         type=Path,
         help='folder for what came of each case, N.json and N.npz; without it nothing is kept',

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from geolin_demos.balance.cases import Plan
-from geolin_demos.demo.descriptions import file_parameter, published
-from geolin_demos.sim.feet import OFF, ON, parse_feet, text_of
+from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.world import Floor
+from geolin_demos.sim.world import OFF, ON, parse_feet, text_of
 from geolin_ros.errors import ConfigurationError, ModelWarning
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
@@ -35,37 +34,36 @@ DESIGNS = 10.0
 """How many linearizations and gains a second there are [Hz]; feedback does not wait for them."""
 MODULES = {'linearizer': 'geolin_ros.ros.linearizer', 'lqr_node': 'geolin_control.lqr_node'}
 """Of the nodes of `node_parameters`."""
+INFEASIBLE = 'infeasible.json'
+"""What the robot cannot do and why, by name, in the folder of outcomes."""
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `simulator_of` and `plan_of` read."""
-    parser.add_argument('--robot', help='URDF or MJCF path, quadruped or humanoid')
-    parser.add_argument(
+    """Add what tells a robot, and what `plan_of` reads."""
+    add = parser.add_argument
+    add('--robot', help='URDF or MJCF path, quadruped or humanoid')
+    add(
         '--feet',
         help='frame,frame,...: the shape of each is its collision shapes in the URDF, or given as '
         'frame:RADIUS for a ball or frame:LENGTHxWIDTH for a sole, at the frame or @x,y,z behind '
         'either, all in m',
     )
-    parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
-    parser.add_argument('--thorough', action='store_true', help='more pushes and motions')
-    parser.add_argument('--pushes', type=int, default=10, help='at most, in a case')
-    parser.add_argument(
-        '--cases', nargs='+', default=(), metavar='CASE', help='names of those to run (all)'
-    )
-    parser.add_argument(
+    add('--seed', type=int, default=0, help='of the order of the pushes (%(default)s)')
+    add('--pushes', type=int, default=8, help='at most, in a case (%(default)s)')
+    add('--cases', nargs='+', default=(), metavar='CASE', help='names of those to run (all)')
+    add(
         '--height',
         type=float,
-        help='of the base above the ground [m] (default: one at which the robot can do all cases)',
+        help='of the base above the ground [m] (one at which the robot can do all cases)',
     )
-    parser.add_argument('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
-    parser.add_argument('--delay', type=int, default=0, help='of the sensors, in periods')
-    parser.add_argument('--realtime', action='store_true', help='against the clock')
-    parser.add_argument(
+    add('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
+    add('--delay', type=int, default=0, help='of the sensors, in periods')
+    add('--realtime', action='store_true', help='against the clock')
+    add(
         '--effort-limit',
         type=float,
-        help='of each motor [N m or N], where those of the URDF are made up (default: those)',
+        help='of each motor [N m or N], where those of the URDF are made up (those)',
     )
-    parser.add_argument('--friction', type=float, default=0.8, help='of the floor')
 
 
 def plan_of(options: argparse.Namespace) -> Plan:
@@ -75,22 +73,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
     """
     if options.pushes < 1:
         raise ConfigurationError(f'--pushes is {options.pushes}, expected 1 or more')
-    return Plan(
-        options.seed, options.thorough, options.pushes, tuple(options.cases), options.height
-    )
-
-
-def feet_of(options: argparse.Namespace) -> str:
-    """Return the feet that are given, or that are known of the robot.
-
-    Raises `ConfigurationError` if there are neither.
-    """
-    feet = options.feet or FEET.get(locate(options.robot).stem)
-    if feet is None:
-        raise ConfigurationError(
-            f'robot {options.robot!r} has no feet that are known, give --feet or FEET= frame,...'
-        )
-    return str(feet)
+    return Plan(options.seed, options.pushes, options.cases, options.height)
 
 
 def overlay(effort_limit: float | None = None, armature: float = ARMATURE) -> str:
@@ -101,27 +84,33 @@ def overlay(effort_limit: float | None = None, armature: float = ARMATURE) -> st
     return json.dumps({'joints': {'*': motor}})
 
 
-def simulator_of(options: argparse.Namespace) -> tuple[Simulator, str]:
-    """Return a simulated robot and what it publishes as its description.
+def simulator_of(
+    robot: str, feet: str | None = None, effort_limit: float | None = None
+) -> Simulator:
+    """Return a simulated robot, by path or name, on the feet that are given or known of it.
 
     Raises `GeolinError` if robot or feet cannot be used; `OSError` if the file cannot be read.
     """
-    path: Path = locate(options.robot)
-    motors = json.loads(overlay(options.effort_limit))
+    path = locate(robot)
+    feet = feet or FEET.get(path.stem)
+    if feet is None:
+        raise ConfigurationError(
+            f'robot {robot!r} has no feet that are known, give --feet or FEET= frame,...'
+        )
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)  # the nodes say the same
+        motors = json.loads(overlay(effort_limit))
         model = TreeModel.from_file(path, overlay=motors, gravity=STANDARD_GRAVITY)
-    floor, feet = Floor(options.friction), parse_feet(feet_of(options))
-    return Simulator(path, model, feet, floor), published(path)
+    return Simulator(path, model, parse_feet(feet))
 
 
 def node_parameters(
-    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool, bank: str = ''
+    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool
 ) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
     In lock step the LQR node has to wait for a simulator that waits for it, and for a linearizer
-    that nobody waits for. Without a file of gains it makes them as it goes, `DESIGNS` a second.
+    that nobody waits for.
     """
     shared = {'overlay_file': str(overlay_file), **file_parameter(locate(robot))}
     return {
@@ -130,7 +119,6 @@ def node_parameters(
             **shared,
             'supports': [text_of(support) for support in simulator.feet.values()],
             'publish_efforts': True,
-            'gain_bank': bank,
             'design_rate': DESIGNS,
             **({} if realtime else {'input_timeout': 10.0, 'gains_timeout': 10.0}),
         },
@@ -143,8 +131,7 @@ def standing_parameters(simulator: Simulator, robot: str, overlay_file: Path) ->
     The state estimator tells by joint efforts which feet stand; the others follow it.
     """
     values = node_parameters(simulator, robot, overlay_file, realtime=False)
-    model = simulator.model
-    load = model.total_mass * STANDARD_GRAVITY[2] / -len(simulator.feet)
+    load = simulator.model.total_mass * STANDARD_GRAVITY[2] / -len(simulator.feet)
     values['state_estimator'] = {
         'overlay_file': str(overlay_file),
         'contact_source': 'efforts',

@@ -14,14 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_demos.balance.answers import Answers, SilenceError
 from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.balance.motions import Moment, Motion
-from geolin_demos.sim.recording import Recording
 from geolin_demos.sim.sensors import ImuSensor, Sensors
 from geolin_demos.sim.simulator import Push, Simulator
-from geolin_demos.sim.trial import PERIOD
+from geolin_demos.sim.trial import PERIOD, Recording
 from geolin_ros.control.support import Support
+from geolin_ros.errors import GeolinError
 
 FIRST_STAMP = 1_000 * 10**9
 PATIENCE = 400.0  # for nodes, which may have to compile, and for gains [s]
@@ -29,6 +28,52 @@ ANSWER_TIMEOUT, HELD_TIMEOUT = 0.5, 0.05  # while the robot moves, and while it 
 WORD = 3.0  # until the log states what the robot waits for [s]
 REMINDER = 0.2  # from one reference to the next while it is held: nodes come up meanwhile [s]
 FOOT_PERIODS = 5  # from one message about the feet to the next
+
+
+class SilenceError(GeolinError, RuntimeError):
+    """No controller answers."""
+
+
+class Answers:
+    """Waits for one answer after another, and counts them.
+
+    In lock step until it is there or ``timeout`` is over; against the clock always to the end of
+    the ``period`` [s].
+
+    Attributes
+    ----------
+    latencies
+        From a state sent to the efforts received [s].
+    missed
+        How many answers were not there in time.
+    """
+
+    def __init__(
+        self, graph: RobotGraph, period: float, timeout: float, is_realtime: bool
+    ) -> None:
+        self.latencies: list[float] = []
+        self.missed = 0
+        self._graph, self._period, self._timeout = graph, period, timeout
+        self._realtime, self._due = is_realtime, time.monotonic()
+
+    def wait(self, sent: float, stamp: int) -> None:
+        """Return when the robot may go on after the state that was ``sent`` (time.monotonic)."""
+        if self._realtime:  # where the robot itself is late, its controller has a period still
+            begin = self._due if sent < self._due + 0.2 * self._period else sent
+            self._due = begin + self._period
+        else:
+            self._due = sent + self._timeout
+        if self._graph.spin_until(self._due, stamp):
+            self.latencies.append(time.monotonic() - sent)
+        else:
+            self.missed += 1
+        if self._realtime:
+            self._graph.spin_until(self._due)
+
+    def percentiles(self) -> tuple[float, float]:
+        """Return the median and the 99th percentile of the latencies [s], NaN without any."""
+        p50, p99 = np.percentile(self.latencies or [np.nan], (50, 99))
+        return float(p50), float(p99)
 
 
 class Course(NamedTuple):
@@ -76,11 +121,9 @@ class Run:
         self._simulator, self._graph, self._sensors = simulator, graph, sensors or Sensors()
         self._period, self._realtime, self._late = period, is_realtime, is_late
         self._patience, self._stamp = patience, FIRST_STAMP
-        self._origin, self._has_origin = np.zeros(2), not is_estimated
-        model = simulator.model
-        self._imu = ImuSensor(model.gravity)
-        self._actuated = model.actuated
-        self._efforts = np.zeros(len(self._actuated))
+        self._origin = np.full(2, np.nan if is_estimated else 0.0)
+        self._imu = ImuSensor(simulator.model.gravity)
+        self._efforts = np.zeros(len(simulator.model.actuated))
         self._supports: tuple[Support, ...] = ()
 
     def hold(self, moment: Moment, is_led: Callable[[Moment], bool] = lambda _: True) -> None:
@@ -88,28 +131,27 @@ class Run:
 
         Raises `SilenceError` if that takes too long.
         """
-        graph, deadline = self._graph, time.monotonic() + self._patience
-        word = time.monotonic() + WORD
+        graph, begin = self._graph, time.monotonic()
+        word, logged, is_answered = begin + WORD, -np.inf, False
         self._simulator.reset(moment.state)
         self._imu.forget()
-        self._efforts = moment.tau[self._actuated]
-        if not self._has_origin:
-            self._origin[:], self._has_origin = moment.state.H[:2, 3], True
-        logged, is_answered = -np.inf, False
+        self._efforts = moment.tau[self._simulator.model.actuated]
+        if np.isnan(self._origin[0]):
+            self._origin[:] = moment.state.H[:2, 3]
         while not (is_answered and is_led(self._wanted(moment))):
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > begin + self._patience:
                 raise SilenceError(
                     f'no controller leads the robot within {self._patience:g} s, which waits for '
                     f'{graph.waits_for(moment.supports)}; the last state '
-                    f'was {"" if is_answered else "not "}answered, gains '
-                    f'{"never came" if graph.gains is None else "came"}, efforts {graph.efforts}'
+                    f'was {"" if is_answered else "not "}answered'
                 )
-            if time.monotonic() > word:
+            if now > word:
                 print(f'robot waits for {graph.waits_for(moment.supports)}', file=sys.stderr)
-                word = time.monotonic() + 2.0 * WORD
-            if time.monotonic() > logged + REMINDER:
+                word = now + 2.0 * WORD
+            if now > logged + REMINDER:
                 graph.publish_reference(self._wanted(moment), self._stamp)
-                logged = time.monotonic()
+                logged = now
             sent = self._send(moment.supports, is_held=True)
             is_answered = graph.spin_until(sent + HELD_TIMEOUT, self._stamp)
             if self._realtime:
@@ -143,27 +185,27 @@ class Run:
         """Let forces that came from outside act from now on, as long as any other push."""
         while self._graph.pushes:
             force = self._graph.pushes.pop(0)
-            pushed = Push(self._simulator.time, (force[0], force[1], force[2]))
-            self._simulator.pushes.append(pushed)
+            self._simulator.pushes.append(
+                Push(self._simulator.time, (force[0], force[1], force[2]))
+            )
             size, now = np.linalg.norm(force), 1e-9 * self._stamp
             print(f'pushed by {size:.0f} N from outside at {now:.3f} s', flush=True)
 
     def _send(self, supports: tuple[Support, ...], is_held: bool = False) -> float:
         """Publish forces and sensors, while the robot is held without noise and delay."""
-        state = self._simulator.state
+        graph, stamp, state = self._graph, self._stamp, self._simulator.state
         sensed = self._sensors(state)
-        sample = self._imu(1e-9 * self._stamp, state)
+        sample = self._imu(1e-9 * stamp, state)
         if sample is not None:
-            self._graph.publish_imu(sample, self._stamp)
-        seen = state if is_held else sensed
-        is_turn = (self._stamp // round(self._period * 1e9)) % FOOT_PERIODS == 0
+            graph.publish_imu(sample, stamp)
+        is_turn = (stamp // round(self._period * 1e9)) % FOOT_PERIODS == 0
         if is_turn:
-            self._graph.publish_wrenches(self._simulator.wrenches(), self._stamp)
+            graph.publish_wrenches(self._simulator.wrenches(), stamp)
         if is_turn or supports is not self._supports:
-            self._graph.publish_contacts(supports, self._stamp)
+            graph.publish_contacts(supports, stamp)
             self._supports = supports
         sent = time.monotonic()
-        self._graph.publish_state(seen, self._efforts, self._stamp)
+        graph.publish_state(state if is_held else sensed, self._efforts, stamp)
         return sent
 
     def _advance(self) -> None:

@@ -75,8 +75,11 @@ def supervise(program: str, servers: list[Child], consumer: Child, stop: Event) 
     if stop.is_set():
         print(f'{program}: interrupted', file=sys.stderr)
         return INTERRUPTED
-    failed = {name: f'with exit status {status}' for name, status in statuses.items() if status}
-    failed = dict.fromkeys(early, 'early') or failed
+    failed = dict.fromkeys(early, 'early') or {
+        name: f'with exit status {status}'
+        for name, status in statuses.items()
+        if status not in (0, INTERRUPTED)  # as of a node that was starting
+    }
     for name, how in failed.items():
         print(f'{program}: {name} ended {how}, see above', file=sys.stderr)
     return int(bool(failed))

@@ -51,12 +51,8 @@ class Sensors:
 class Imu:
     """An IMU of the cheap kind, calibrated some time ago.
 
-    Attributes
-    ----------
-    gyro, accelerometer
-        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
-    gyro_bias, accelerometer_bias
-        Standard deviations of what they are off all the time [rad/s, m/s^2].
+    Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)], and standard deviations of what it
+    is off all the time [rad/s, m/s^2].
     """
 
     gyro: float = 1e-3
@@ -66,17 +62,7 @@ class Imu:
 
 
 class ImuSensor:
-    """An IMU on the base, which integrates between two states.
-
-    Parameters
-    ----------
-    gravity : (3,)
-        [m/s^2]
-    imu
-        How good it is.
-    seed
-        Of its noise and biases.
-    """
+    """An IMU on the base, which integrates between two states; gravity (3,) in m/s^2."""
 
     def __init__(self, gravity: Array, imu: Imu | None = None, seed: int = 0) -> None:
         imu, self._rng, self._gravity = imu or Imu(), np.random.default_rng(seed), gravity

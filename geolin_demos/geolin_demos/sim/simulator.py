@@ -10,8 +10,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_demos.sim.feet import balls
-from geolin_demos.sim.world import FLOOR, Floor, body_name, compile_world
+from geolin_demos.sim.world import FLOOR, Floor, balls, body_name, compile_world
 from geolin_ros import mjcf
 from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import Support
@@ -49,6 +48,10 @@ class Simulator:
     MuJoCo's free joint holds the velocity of the base origin in world axes and the angular
     velocity in base axes; the state's v = (u; w) is the body twist in base axes.
 
+    Raises `ModelError` if the robot cannot be simulated, see `world.compile_world`;
+    `UnknownNameError` if a foot is no link; `ConfigurationError` if the floor's friction is
+    negative or its time step not positive, or the shapes of a foot do not tell what it is.
+
     Parameters
     ----------
     urdf
@@ -71,16 +74,6 @@ class Simulator:
         By frame.
     notes
         What was assumed about the feet and repaired of the inertias, a sentence each.
-
-    Raises
-    ------
-    ModelError
-        If the robot cannot be simulated, see `world.compile_world`.
-    UnknownNameError
-        If a foot is no link.
-    ConfigurationError
-        If the floor's friction is negative or its time step not positive, or the shapes of a foot
-        do not tell what it is.
 
     Examples
     --------
@@ -106,9 +99,7 @@ class Simulator:
                 f'{floor} cannot be simulated, expected a friction of 0 or more and a time step '
                 'of more than 0 s'
             )
-        self.model = model
-        self.pushes, self.floor = list(pushes), floor
-        self.clipped = 0
+        self.model, self.floor, self.pushes, self.clipped = model, floor, list(pushes), 0
         found = read_feet(urdf, model, feet)
         self.feet = {foot.support.frame: foot.support for foot in found}
         description = mjcf.read(urdf).description if mjcf.is_mjcf(urdf) else read_urdf(urdf)
@@ -120,10 +111,8 @@ class Simulator:
         self._q_of = np.array([int(joint.qposadr[0]) for joint in joints], dtype=np.int64)
         self._v_of = np.array([int(joint.dofadr[0]) for joint in joints], dtype=np.int64)
         self._q, self._v = (at[model.own_coordinate] for at in (self._q_of, self._v_of))
-        self._floor = self.mujoco_model.geom(FLOOR).id
-        self._feet = {self.mujoco_model.body(body_name(frame)).id: frame for frame in self.feet}
-        self._actuated = model.actuated
-        self._limit = model.limits.effort[self._actuated]
+        self._bodies = [self.mujoco_model.body(body_name(frame)).id for frame in self.feet]
+        self._limit = model.limits.effort[model.actuated]
 
     @property
     def time(self) -> float:
@@ -142,14 +131,12 @@ class Simulator:
     @state.setter
     def state(self, state: State) -> None:
         check_state(self.model, state)
-        data, R = self.data, state.H[:3, :3]
+        data, tree, R = self.data, self.model.tree, state.H[:3, :3]
         data.qpos[:3] = state.H[:3, 3]
         data.qpos[3:7] = np.roll(se3.quaternion_from_rotation(R), 1)
         data.qvel[:3], data.qvel[3:6] = R @ state.v[:3], state.v[3:]
-        tree = self.model.tree
-        data.qpos[self._q_of] = tree.position_multiplier * state.s[tree.position_master]
-        data.qpos[self._q_of] += tree.offset
-        data.qvel[self._v_of] = tree.multiplier * state.r[tree.master]
+        own = tree.position_multiplier * state.s[tree.position_master] + tree.offset
+        data.qpos[self._q_of], data.qvel[self._v_of] = own, tree.multiplier * state.r[tree.master]
         data.qacc_warmstart[:] = 0.0
         mujoco.mj_forward(self.mujoco_model, data)
 
@@ -176,8 +163,7 @@ class Simulator:
     def rise(self, state: State) -> float:
         """Return how high the floor's slope is below the highest foot [m]."""
         at = Kinematics(self.model, state)
-        slope = np.tan(self.floor.slope)
-        return float(max(slope * at.pose(frame)[0, 3] for frame in self.feet))
+        return float(max(np.tan(self.floor.slope) * at.pose(frame)[0, 3] for frame in self.feet))
 
     def advance(self, tau: ArrayLike, duration: float) -> Array:
         """Hold joint efforts for a while; return them as the motors gave them.
@@ -191,28 +177,22 @@ class Simulator:
         duration
             Rounded to time steps [s].
         """
-        given = self._apply(tau)
+        wanted = vector('tau', tau, len(self._limit), self.model.name)
+        if not np.all(np.isfinite(wanted)):
+            raise NotFiniteError(f'tau of robot {self.model.name!r} is {wanted.tolist()}')
+        given = np.clip(wanted, -self._limit, self._limit)
+        self.data.qfrc_applied[self._v[self.model.actuated]] = given
         steps = round(duration / self.mujoco_model.opt.timestep)
-        self.clipped += steps * bool(np.any(given != np.asarray(tau)))
+        self.clipped += steps * bool(np.any(given != wanted))
         for _ in range(steps):
             self.data.xfrc_applied[1, :3] = self._push()
             mujoco.mj_step(self.mujoco_model, self.data)
         return given
 
-    def _apply(self, tau: ArrayLike) -> Array:
-        wanted = vector('tau', tau, len(self._actuated), self.model.name)
-        if not np.all(np.isfinite(wanted)):
-            raise NotFiniteError(f'tau of robot {self.model.name!r} is {wanted.tolist()}')
-        given = np.clip(wanted, -self._limit, self._limit)
-        self.data.qfrc_applied[self._v[self._actuated]] = given
-        return given
-
     def _push(self) -> Array:
-        force, time = np.zeros(3), self.time
-        for push in self.pushes:
-            if push.acts(time):
-                force += push.force
-        return force
+        time = self.time
+        forces = [push.force for push in self.pushes if push.acts(time)]
+        return np.sum(forces, axis=0) if forces else np.zeros(3)
 
     def wrenches(self) -> dict[str, Array]:
         """Return for each foot what the floor did to it in the last step.
@@ -223,14 +203,12 @@ class Simulator:
         local = np.zeros((data.ncon, 6))
         for index in range(data.ncon):
             mujoco.mj_contactForce(model, data, index, local[index])
-        is_first = contact.geom1 == self._floor  # then the force on the foot is that of MuJoCo
+        is_first = contact.geom1 == model.geom(FLOOR).id  # then MuJoCo's force is on the foot
         bodies = model.geom_bodyid[np.where(is_first, contact.geom2, contact.geom1)]
         sign = np.where(is_first, 1.0, -1.0)
         forces = np.einsum('c,cij,ci->cj', sign, contact.frame.reshape(-1, 3, 3), local[:, :3])
         moments = np.cross(contact.pos - data.xpos[bodies], forces)
-        found = {}
-        for body, frame in self._feet.items():
-            on_foot, R = bodies == body, data.xmat[body].reshape(3, 3)
-            force, moment = forces[on_foot].sum(axis=0), moments[on_foot].sum(axis=0)
-            found[frame] = np.concatenate((force @ R, moment @ R))
-        return found
+        both = np.stack((forces, moments), axis=1)
+        found = [both[bodies == body].sum(axis=0) @ data.xmat[body].reshape(3, 3)
+                 for body in self._bodies]  # fmt: skip
+        return {frame: wrench.ravel() for frame, wrench in zip(self.feet, found, strict=True)}

@@ -5,21 +5,24 @@
 Made of the `TreeModel`, not of the URDF: bodies with merged inertias, joints with armature,
 damping and springs, mimic joints and loops as constraints. So MuJoCo takes what its URDF reader
 refuses, links without inertia above all. What no rigid body can have is repaired, with a warning.
-Contact parameters stiff enough for a standing robot to sink less than a millimetre: elliptic
-cones, impratio 10.
+
+Feet are the frames of a robot that may touch the floor. A point touches by a ball about its
+contact frame, a sole by small balls at its points: the floor then knows nothing that the points of
+its `Support` do not say. Contact parameters are stiff enough for a standing robot to sink less
+than a millimetre: elliptic cones, impratio 10.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
 
-from geolin_demos.sim.feet import balls
 from geolin_ros.control.support import Support
 from geolin_ros.description import mass_properties
-from geolin_ros.errors import ModelError
+from geolin_ros.errors import ConfigurationError, ModelError
 from geolin_ros.kernels.packing.types import SINGLE_AXIS
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
@@ -28,10 +31,10 @@ from geolin_ros.typing import Array
 FLOOR = 'floor'
 FIRST_STEP, TREAD, STEPS = 0.8, 0.5, 10
 """Where steps begin, how long they are [m], and how many there are."""
-_SOLREF = [0.01, 1.0]
-_SOLIMP = [0.95, 0.99, 0.001, 0.5, 2.0]
-_MIMIC_SOLREF = [0.004, 1.0]
-_MIMIC_SOLIMP = [0.9999, 0.9999, 0.001, 0.5, 2.0]
+SMALL_RADIUS = 0.005
+"""Of the balls of a sole, and of a point that is no ball [m]."""
+ON, OFF = 0.3, 0.2
+"""Thresholds of foot forces, in shares of what each foot carries when all do."""
 _LEAST = 1e-12  # of masses and inertias [kg, kg m^2]: MuJoCo wants more than 1e-15
 _WORTH_A_NOTE = 1e-10  # [kg m^2]
 
@@ -58,33 +61,36 @@ class Floor:
     step: float = 0.0
 
 
-class Inertial(NamedTuple):
-    """What MuJoCo is given of a body."""
-
-    mass: float
-    centre: Array
-    """(3,) in the body frame [m]."""
-    R: Array
-    """(3, 3) principal axes in the body frame."""
-    moments: Array
-    """(3,) about the centre of mass [kg m^2]."""
-    raised: float
-    """By how much at most they are above those of the model [kg m^2]."""
+def balls(support: Support) -> tuple[Array, float]:
+    """Return the centres (k, 3) in the link's axes and the radius of what touches the floor."""
+    placement = np.asarray(support.placement, dtype=np.float64)
+    points = np.array(support.points, dtype=np.float64)
+    if support.kind == 'surface':
+        points[:, 2] += SMALL_RADIUS
+    return points @ placement[:3, :3].T + placement[:3, 3], support.radius or SMALL_RADIUS
 
 
-def inertial_of(inertia: Array) -> Inertial:
-    """Return mass, centre and principal moments of a spatial inertia (6, 6), repaired.
+def parse_feet(text: str) -> list[str | Support]:
+    """Return the feet of a list with commas between them.
 
-    The second moments of mass p = (sum of the moments) / 2 - moments of a rigid body are not
-    negative; those that are become zero.
+    Each is a frame, whose shape is then the URDF's, or the text of a `Support`: ``frame:RADIUS``
+    for a ball, ``frame:LENGTHxWIDTH`` for a sole, ``@x,y,z`` behind either. Raises
+    `ConfigurationError` if the list is empty, or an entry is not understood.
     """
-    mass, centre, rotational = mass_properties(inertia)
-    moments, R = np.linalg.eigh(0.5 * (rotational + rotational.T))
-    if np.linalg.det(R) < 0.0:
-        R[:, 0] = -R[:, 0]
-    second = np.maximum(0.5 * np.sum(moments) - moments, _LEAST)
-    possible = np.sum(second) - second
-    return Inertial(max(mass, _LEAST), centre, R, possible, float(np.max(possible - moments)))
+    parts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text)
+    if not parts:
+        raise ConfigurationError(f'feet {text!r} name no frame, expected frame,frame,...')
+    return [Support.parse(part) if ':' in part or '@' in part else part.strip() for part in parts]
+
+
+def text_of(support: Support) -> str:
+    """Return the text that `Support.parse` reads; of a sole it is the rectangle around it."""
+    x, y, z = np.asarray(support.placement)[:3, 3]
+    offset = f'@{x:.6g},{y:.6g},{z:.6g}' if any((x, y, z)) else ''
+    if support.kind == 'point':
+        return f'{support.frame}:{support.radius:.6g}{offset}'
+    length, width, _ = np.ptp(np.asarray(support.points), axis=0)
+    return f'{support.frame}:{length:.6g}x{width:.6g}{offset}'
 
 
 def body_name(link: str) -> str:
@@ -97,17 +103,16 @@ def compile_world(
 ) -> tuple[Any, list[str]]:
     """Return the MuJoCo model, and a sentence for each inertia that had to be repaired.
 
-    Every link of the description is a body, see `body_name`. Raises `ModelError` if the model has
-    a fixed base, or joints that are neither revolute, continuous nor prismatic.
-
-    Parameters
-    ----------
-    floor
-        What they touch.
-    friction
-        Dry friction of joints by name [N m or N].
+    Every link of the description is a body, see `body_name`; ``friction`` is that of joints, by
+    name [N m or N]. Raises `ModelError` if the model has a fixed base, or joints that are neither
+    revolute, continuous nor prismatic.
     """
-    _check_kinds(model)
+    mixed = np.any(model.tree.subspace[:, :3], axis=1) & np.any(model.tree.subspace[:, 3:], axis=1)
+    if model.base != 'floating' or np.any(model.tree.kind[1:] != SINGLE_AXIS) or np.any(mixed):
+        raise ModelError(
+            f'robot {model.name!r} has a {model.base} base or joints of several axes; the '
+            'simulator takes a floating base and revolute, continuous or prismatic joints'
+        )
     spec = mujoco.MjSpec()
     spec.compiler.fusestatic = False
     spec.compiler.inertiafromgeom = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE)
@@ -117,46 +122,38 @@ def compile_world(
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10.0
     spec.option.tolerance = 1e-10
+    touching, tied = spec.default.geom, spec.default.equality
+    touching.friction, touching.condim, touching.mass = [floor.friction, 0.005, 0.0001], 3, 0.0
+    touching.solref, touching.solimp = [0.01, 1.0], [0.95, 0.99, 0.001, 0.5, 2.0]
+    touching.contype, touching.conaffinity = 1, 2  # the ground's
+    tied.solref, tied.solimp = [0.004, 1.0], [0.9999, 0.9999, 0.001, 0.5, 2.0]
+    kinds = mujoco.mjtEq
     spec.worldbody.add_geom(
         name=FLOOR,
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=[0.0, 0.0, 1.0],
         quat=[np.cos(0.5 * floor.slope), 0.0, -np.sin(0.5 * floor.slope), 0.0],
-        contype=1,
-        conaffinity=2,
-        **_contact(floor),
     )
     for k in range(STEPS if floor.step else 0):
         spec.worldbody.add_geom(
             type=mujoco.mjtGeom.mjGEOM_BOX,
             size=[0.5 * TREAD, 5.0, floor.step],
             pos=[FIRST_STEP + (2 * k + 0.5) * TREAD, 0.0, 0.0],
-            contype=1,
-            conaffinity=2,
-            **_contact(floor),
         )
     bodies, notes = _add_bodies(spec, model, friction)
     for row in model.dependent_joints:
-        spec.add_equality(
-            type=mujoco.mjtEq.mjEQ_JOINT,
-            name1=row.name,
-            name2=row.master,
-            data=[row.offset, row.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)],
-            solref=_MIMIC_SOLREF,
-            solimp=_MIMIC_SOLIMP,
-        )
+        data = [row.offset, row.multiplier, *[0.0] * (mujoco.mjNEQDATA - 2)]
+        spec.add_equality(type=kinds.mjEQ_JOINT, name1=row.name, name2=row.master, data=data)
     for loop in model.loops:
+        one, other = f'{loop.name} a', f'{loop.name} b'
         H = np.eye(4) if loop.reference is None else np.asarray(loop.reference)
-        ends = {f'{loop.name} a': (loop.frame_a, np.eye(4)), f'{loop.name} b': (loop.frame_b, H)}
-        for name, (frame, place) in ends.items():
-            bodies[frame].add_site(name=name, pos=place[:3, 3], quat=_quaternion(place[:3, :3]))
-        kinds = mujoco.mjtEq
+        bodies[loop.frame_a].add_site(name=one)
+        bodies[loop.frame_b].add_site(name=other, pos=H[:3, 3], quat=_quaternion(H[:3, :3]))
         spec.add_equality(
             type=kinds.mjEQ_CONNECT if loop.kind == 'point' else kinds.mjEQ_WELD,
             objtype=mujoco.mjtObj.mjOBJ_SITE,
-            **dict(zip(('name1', 'name2'), ends, strict=True)),
-            solref=_MIMIC_SOLREF,
-            solimp=_MIMIC_SOLIMP,
+            name1=one,
+            name2=other,
         )
     for support in supports:
         centres, radius = balls(support)
@@ -167,7 +164,6 @@ def compile_world(
                 pos=centre,
                 contype=2,
                 conaffinity=0,
-                **_contact(floor),
             )
     try:
         return spec.compile(), notes
@@ -182,21 +178,21 @@ def _add_bodies(
     tree, notes = model.tree, []
     bodies: list[Any] = []
     for i, name in enumerate(model.body_names):
-        inertial = inertial_of(tree.inertia[i])
-        if inertial.raised > _WORTH_A_NOTE:
+        mass, centre, R, moments, raised = inertial_of(tree.inertia[i])
+        if raised > _WORTH_A_NOTE:
             notes.append(
                 f'body {name!r} has an inertia that no rigid body has: in the simulator its '
-                f'principal moments are {np.round(inertial.moments, 6).tolist()} kg m2, raised by '
-                f'at most {inertial.raised:.2g}; correct the <inertial> of its links'
+                f'principal moments are {np.round(moments, 6).tolist()} kg m2, raised by '
+                f'at most {raised:.2g}; correct the <inertial> of its links'
             )
         body = (bodies[tree.parent[i]] if i else spec.worldbody).add_body(
             name=body_name(name),
             pos=tree.translation[i],
             quat=_quaternion(tree.rotation[i]),
-            mass=inertial.mass,
-            ipos=inertial.centre,
-            iquat=_quaternion(inertial.R),
-            inertia=inertial.moments,
+            mass=mass,
+            ipos=centre,
+            iquat=_quaternion(R),
+            inertia=moments,
             explicitinertial=True,
         )
         bodies.append(body)
@@ -231,31 +227,20 @@ def _add_bodies(
     return found, notes
 
 
+def inertial_of(inertia: Array) -> tuple[float, Array, Array, Array, float]:
+    """Return mass, centre, principal axes (3, 3) and moments (3,) of a spatial inertia (6, 6).
+
+    The second moments of mass p = (sum of the moments) / 2 - moments of a rigid body are not
+    negative; those that are become zero. The last number is by how much moments are raised so.
+    """
+    mass, centre, rotational = mass_properties(inertia)
+    moments, R = np.linalg.eigh(0.5 * (rotational + rotational.T))
+    R[:, 0] *= np.sign(np.linalg.det(R))
+    second = np.maximum(0.5 * np.sum(moments) - moments, _LEAST)
+    possible = np.sum(second) - second
+    return max(mass, _LEAST), centre, R, possible, float(np.max(possible - moments))
+
+
 def _quaternion(R: Array) -> Array:
     """Return (w, x, y, z)."""
     return np.roll(se3.quaternion_from_rotation(R), 1)
-
-
-def _check_kinds(model: TreeModel) -> None:
-    single = model.tree.kind[1:] == SINGLE_AXIS
-    mixed = np.any(model.tree.subspace[:, :3], axis=1) & np.any(model.tree.subspace[:, 3:], axis=1)
-    for found, what in (
-        (model.base != 'floating', 'a fixed base'),
-        (not np.all(single), 'joints with several axes'),
-        (bool(np.any(mixed)), 'helical joints'),
-    ):
-        if found:
-            raise ModelError(
-                f'robot {model.name!r} has {what}; the simulator takes a floating base and '
-                'revolute, continuous or prismatic joints'
-            )
-
-
-def _contact(floor: Floor) -> dict[str, Any]:
-    return {
-        'friction': [floor.friction, 0.005, 0.0001],
-        'condim': 3,
-        'solref': _SOLREF,
-        'solimp': _SOLIMP,
-        'mass': 0.0,
-    }

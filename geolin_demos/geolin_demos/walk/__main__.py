@@ -10,7 +10,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from functools import partial
 from itertools import islice
 
 from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals, stop_on_signals
@@ -23,14 +22,15 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads on
 import numpy as np
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
+from geolin_walking.walker import Walker
 
 from geolin_demos.balance.robots import BUNDLED, overlay, simulator_of
 from geolin_demos.demo.__main__ import INTERRUPTED, as_arguments, discovery, supervise
-from geolin_demos.demo.descriptions import file_parameter
+from geolin_demos.demo.descriptions import file_parameter, published
 from geolin_demos.demo.processes import Child
-from geolin_demos.sim.feet import text_of
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import random_pushes
+from geolin_demos.sim.world import text_of
 from geolin_demos.walk.course import CYCLE, Ask, Course, Leg, at_times, in_process, prepare, walk
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
@@ -65,12 +65,11 @@ TURNS = {'point': 0.05, 'surface': 0.15}
 def main(arguments: list[str] | None = None) -> int:
     """Run the tour without pushes, then with; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.walk', description=__doc__)
-    parser.add_argument('--robot', help='name, or URDF or MJCF path (quadruped, then humanoid)')
-    parser.add_argument('--feet', help='frame,frame,...: four points, or two soles')
-    parser.add_argument('--legs', type=int, help='only so many parts of the tour')
-    parser.add_argument('--seed', type=int, default=0, help='of the pushes (%(default)s)')
-    parser.add_argument('--friction', type=float, default=0.8, help='of the floor (%(default)s)')
-    parser.add_argument(
+    add = parser.add_argument
+    add('--robot', help='name, or URDF or MJCF path (quadruped, then humanoid)')
+    add('--feet', help='frame,frame,...: four points, or two soles')
+    add('--legs', type=int, help='only so many parts of the tour')
+    add(
         '--dynamics',
         choices=('service', 'library'),
         default='service',
@@ -79,16 +78,22 @@ def main(arguments: list[str] | None = None) -> int:
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--in-process', action='store_true', help='all in one, without ROS')
     where.add_argument('--alone', action='store_true', help='the robot alone, nodes are there')
-    parser.set_defaults(effort_limit=None)
     options = parser.parse_args(arguments)
     given = sys.argv[1:] if arguments is None else arguments
-    is_tour = options.robot is None and options.feet is None and not options.alone
-    robots = BUNDLED if is_tour else [options.robot]
+    is_tour = options.robot is None and options.feet is None
     status = 0
     try:
-        for options.robot in robots:
-            options.robot = options.robot or BUNDLED[0]
-            status = max(status, run(options, [*given, '--robot', options.robot]))
+        for robot in BUNDLED if is_tour else [options.robot or BUNDLED[0]]:
+            options.robot = robot
+            simulator = simulator_of(robot, options.feet)
+            if options.alone:
+                return int(not by_nodes(options, simulator))
+            walker = prepare(simulator)  # which tells what is wrong before anything is started
+            if options.in_process:
+                status |= int(not tours(options, simulator, in_process))
+                continue
+            supports = [text_of(foot) for foot in walker.supports]
+            status = max(status, start(options, supports, [*given, '--robot', robot]))
             if status == INTERRUPTED:
                 break
     except (GeolinError, OSError) as error:
@@ -99,17 +104,6 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
-def run(options: argparse.Namespace, arguments: list[str]) -> int:
-    """Let one robot walk; return the exit status."""
-    if options.alone:
-        return by_nodes(options)
-    simulator, _ = simulator_of(options)
-    walker = prepare(simulator)  # which says what is wrong before anything is started
-    if options.in_process:
-        return int(not tours(options, simulator, lambda: in_process(prepare(simulator))))
-    return start(options, [text_of(foot) for foot in walker.supports], arguments)
-
-
 def start(options: argparse.Namespace, supports: list[str], arguments: list[str]) -> int:
     """Run robot, walker and linearizer; return the exit status of all."""
     stop = stop_on_signals()
@@ -118,31 +112,22 @@ def start(options: argparse.Namespace, supports: list[str], arguments: list[str]
     print(f'walk of {options.robot} on ROS_DOMAIN_ID {domain}', flush=True)
     shared = {'overlay': overlay(), **file_parameter(locate(options.robot))}
     walker = {'supports': supports, 'dynamics': options.dynamics, 'service_timeout': 10.0}
-    servers = [
-        Child(
-            'walking_node',
-            'geolin_walking.walking_node',
-            as_arguments(shared | walker),
-            environment,
-        )
-    ]
+    # cycles go by as fast as plans come
+    linearizer = {'max_rate': 10.0, 'contact_source': 'topic', 'service.rate': 1000}
+    linearizer['service.budget'] = 1.0
+    nodes = {'walking_node': ('geolin_walking.walking_node', walker)}
     if options.dynamics == 'service':
-        linearizer = {'max_rate': 10.0, 'contact_source': 'topic', 'service.budget': 1.0}
-        linearizer['service.rate'] = 1000  # cycles go by as fast as plans come
-        servers.append(
-            Child(
-                'linearizer',
-                'geolin_ros.ros.linearizer',
-                as_arguments(shared | linearizer),
-                environment,
-            )
-        )
+        nodes['linearizer'] = 'geolin_ros.ros.linearizer', linearizer
+    servers = [
+        Child(name, module, as_arguments(shared | parameters), environment)
+        for name, (module, parameters) in nodes.items()
+    ]
     robot = Child('robot', 'geolin_demos.walk', ['--alone', *arguments], environment, False)
     return supervise('walk', servers, robot, stop)
 
 
-def by_nodes(options: argparse.Namespace) -> int:
-    """Walk on the plans of a node; return the exit status."""
+def by_nodes(options: argparse.Namespace, simulator: Simulator) -> bool:
+    """Walk on the plans of a node; return whether all went well."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
@@ -150,27 +135,21 @@ def by_nodes(options: argparse.Namespace) -> int:
 
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        simulator, text = simulator_of(options)
         with handled_signals() as asked_to_stop:
-            prepare(simulator)
-            graph = WalkGraph(
-                rclpy.create_node('simulator', start_parameter_services=False), simulator, text
-            )
+            node = rclpy.create_node('simulator', start_parameter_services=False)
+            graph = WalkGraph(node, simulator, published(locate(options.robot)))
             graph.asked_to_stop = asked_to_stop
-            passed = tours(options, simulator, partial(_stand_and_ask, simulator, graph.begin))
+            passed = tours(options, simulator, lambda _: graph.begin())
             graph.close()
-            return int(not passed)
+            return passed
     finally:
         ignore_signals()
         rclpy.try_shutdown()
 
 
-def _stand_and_ask(simulator: Simulator, begin: Callable[[], Ask]) -> Ask:
-    prepare(simulator)
-    return begin()
-
-
-def tours(options: argparse.Namespace, simulator: Simulator, begin: Callable[[], Ask]) -> bool:
+def tours(
+    options: argparse.Namespace, simulator: Simulator, begin: Callable[[Walker], Ask]
+) -> bool:
     """Walk the tour of a robot, then pushed; return whether all went well."""
     kind = next(iter(simulator.feet.values())).kind
     tour = (TROT if kind == 'point' else STEPS)[: options.legs]
@@ -178,8 +157,8 @@ def tours(options: argparse.Namespace, simulator: Simulator, begin: Callable[[],
     for impulse in (0.0, IMPULSE[kind]):
         count = int(duration / EVERY[kind]) - 1 if impulse else 0
         mass = simulator.model.total_mass
-        simulator.pushes = random_pushes(impulse, mass, options.seed, count, 1.5, EVERY[kind])
-        course, ask, begun = Course(), begin(), 0.0
+        simulator.pushes = random_pushes(impulse, mass, 0, count, 1.5, EVERY[kind])
+        course, ask, begun = Course(), begin(prepare(simulator)), 0.0
         cycles = walk(simulator, ask, at_times(tour), duration, course)
         for leg in tour:
             for _ in islice(cycles, round(leg.duration / CYCLE)):
@@ -189,9 +168,8 @@ def tours(options: argparse.Namespace, simulator: Simulator, begin: Callable[[],
             begun += leg.duration
         for _ in cycles:  # whose last one is counted only now
             pass
-        pushed = f'{count} pushes of J {impulse:g} s: ' if count else ''
-        passed &= report(course, duration, pushed)
-    return bool(passed)
+        passed &= report(course, duration, f'{count} pushes of J {impulse:g} s: ' if count else '')
+    return passed
 
 
 def went(course: Course, leg: Leg, begin: float, kind: str) -> tuple[Array, bool]:
@@ -213,8 +191,8 @@ def report_leg(course: Course, leg: Leg, begin: float, kind: str) -> bool:
     """Print how fast the robot went in a part of a tour; return whether as it had to."""
     found, near = went(course, leg, begin, kind)
     print(
-        f'{_word(near)}  {leg.words}: {found[0]:.3f} m/s, {found[1]:.3f} m/s to the left, '
-        f'{found[2]:.3f} rad/s; asked for {leg.command.vx:g}, {leg.command.vy:g}, '
+        f'{"PASS" if near else "FAIL"}  {leg.words}: {found[0]:.3f} m/s, {found[1]:.3f} m/s to '
+        f'the left, {found[2]:.3f} rad/s; asked for {leg.command.vx:g}, {leg.command.vy:g}, '
         f'{leg.command.yaw_rate:g}',
         flush=True,
     )
@@ -226,16 +204,12 @@ def report(course: Course, duration: float, pushed: str) -> bool:
     stands = course.fallen is None
     fell = f'walks for {duration:g} s' if stands else f'falls at {course.fallen:.2f} s'
     print(
-        f'{_word(stands)}  {pushed}{fell}, tilt at most '
+        f'{"PASS" if stands else "FAIL"}  {pushed}{fell}, tilt at most '
         f'{np.degrees(max(course.tilts, default=0.0)):.1f} degrees; a cycle takes '
         f'{1e3 * course.percentile(50):.1f} ms, 99 of 100 {1e3 * course.percentile(99):.1f} ms',
         flush=True,
     )
     return stands
-
-
-def _word(holds: bool) -> str:
-    return 'PASS' if holds else 'FAIL'
 
 
 if __name__ == '__main__':

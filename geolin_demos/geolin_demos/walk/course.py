@@ -13,20 +13,18 @@ from geolin_walking.reference import Command, in_world
 from geolin_walking.walker import Law, Plan, Walker, walker_for
 
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import PERIOD
+from geolin_demos.sim.trial import GRAVITY, PERIOD
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
-from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
+from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
 CYCLE = 0.02
 """From a plan to the next [s]."""
 TOUCHES = 0.02
 """A foot that carries more touches the ground, of the weight."""
-
 REST = 1.0
 """In which a robot that has fallen is damped, and watched [s]."""
-
 STANDS = 1.0
 """Before robots walk: an estimator that levels itself by gravity must not be accelerated [s]."""
 
@@ -34,35 +32,23 @@ CommandAt = Callable[[float], Command]
 
 
 class Answer(NamedTuple):
-    """What a walker answers."""
+    """What a walker answers.
+
+    The law is at times since the question [s]; ``took`` is in s, ``plan`` a `Plan` or a
+    geolin_msgs/WalkingPlan.
+    """
 
     phase: Phase
     law: Law | Callable[[float, State], Array]
-    """At times since the question [s]."""
     took: float
-    """[s]"""
     plan: Any
-    """A `Plan`, or a geolin_msgs/WalkingPlan."""
 
 
 Ask = Callable[[float, State, Sequence[bool], Command], Answer]
 """Time, state, feet that touch the ground and command to an answer."""
 
 
-def in_process(walker: Walker) -> Ask:
-    """Return how to ask a walker in this process; it took so much processor time."""
-
-    def ask(time: float, state: State, touching: Sequence[bool], command: Command) -> Answer:
-        begin = clock.process_time()
-        plan = walker.plan(time, state, touching, command)
-        took, law = clock.process_time() - begin, plan.law
-        return Answer(plan.phase, law.since(time), took, plan)
-
-    return ask
-
-
-@dataclass(frozen=True)
-class Leg:
+class Leg(NamedTuple):
     """A part of a tour: a command for some time [s]."""
 
     words: str
@@ -78,10 +64,8 @@ class Course:
     ----------
     times, places, yaws, velocities, tilts
         After each cycle: [s], base (3,) [m], [rad], base (3,) in its own heading [m/s], [rad].
-    cycles
-        What each plan took [s].
-    phases
-        Of each answer.
+    cycles, phases
+        What each plan took [s], and its phase.
     fallen
         When it fell [s], or None.
     violation
@@ -111,6 +95,18 @@ class Course:
         return float(np.percentile(self.cycles[1:], share))
 
 
+def in_process(walker: Walker) -> Ask:
+    """Return how to ask a walker in this process; it took so much processor time."""
+
+    def ask(time: float, state: State, touching: Sequence[bool], command: Command) -> Answer:
+        begin = clock.process_time()
+        plan = walker.plan(time, state, touching, command)
+        took, law = clock.process_time() - begin, plan.law
+        return Answer(plan.phase, law.since(time), took, plan)
+
+    return ask
+
+
 def prepare(simulator: Simulator, model: TreeModel | None = None) -> Walker:
     """Put a robot on its feet; return who makes it walk, by a model of its own.
 
@@ -133,16 +129,11 @@ def walk(
 
     A robot that falls is damped for the rest of `REST`.
     """
-    model = simulator.model
-    weight = model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
-    per_cycle = round(CYCLE / PERIOD)
+    weight = simulator.model.total_mass * GRAVITY
     for _ in range(round(duration / CYCLE)):
-        time, state = simulator.time, simulator.state
-        forces = simulator.wrenches()
-        touching = [
-            bool(np.linalg.norm(forces[frame][:3]) > TOUCHES * weight) for frame in simulator.feet
-        ]
-        answer = ask(time, state, touching, command_at(time))
+        time, forces = simulator.time, simulator.wrenches().values()
+        touching = [bool(np.linalg.norm(force[:3]) > TOUCHES * weight) for force in forces]
+        answer = ask(time, simulator.state, touching, command_at(time))
         course.cycles.append(answer.took)
         course.phases.append(answer.phase)
         if answer.phase is Phase.DAMPING and course.fallen is None:
@@ -152,22 +143,21 @@ def walk(
         if isinstance(answer.plan, Plan) and answer.plan.solution is not None:
             of_forces = {**answer.plan.solution.violations, 'bounds': 0.0}
             course.violation = max(course.violation, *of_forces.values())
-        for k in range(per_cycle):
+        for k in range(round(CYCLE / PERIOD)):
             elapsed = simulator.time - time
             simulator.advance(answer.law(elapsed, simulator.state), PERIOD)
             if k == 0:
                 yield answer
         state = simulator.state
         H, yaw = state.H, float(np.arctan2(state.H[1, 0], state.H[0, 0]))
-        v = H[:3, :3] @ state.v[:3]
         course.times.append(simulator.time)
         course.places.append(H[:3, 3].copy())
         course.yaws.append(yaw)
-        course.velocities.append(in_world(v, -yaw))
+        course.velocities.append(in_world(H[:3, :3] @ state.v[:3], -yaw))
         course.tilts.append(float(np.arccos(np.clip(H[2, 2], -1.0, 1.0))))
 
 
-def at_times(tour: list[Leg]) -> CommandAt:
+def at_times(tour: Sequence[Leg]) -> CommandAt:
     """Return the commands of a tour."""
     ends = np.cumsum([leg.duration for leg in tour])
 

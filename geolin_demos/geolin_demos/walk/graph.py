@@ -3,7 +3,7 @@
 """The simulated robot on the graph: it asks `walking_node` by its states, and waits for plans."""
 
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
@@ -13,7 +13,7 @@ from rclpy.node import Node
 
 from geolin_demos.balance.graph import RobotGraph
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.walk.course import CYCLE, Answer
+from geolin_demos.walk.course import CYCLE, Answer, Ask
 from geolin_msgs.msg import WalkingPlan
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import InputError
@@ -27,57 +27,50 @@ AGAIN = 0.5
 """From a question to the next, until there is a first answer [s]."""
 BEGIN = 1_000_000_000
 """First stamp of a tour [ns]; an earlier one than the last of the tour before starts anew."""
+STEP = round(1e9 * CYCLE)  # [ns]
 
 
 class WalkGraph(RobotGraph):
     """Publishes states, touching feet and commands; receives plans."""
 
     def __init__(self, node: Node, simulator: Simulator, description: str) -> None:
-        model = simulator.model
-        super().__init__(node, model, description, [], answers='')
-        self._limit, self._simulator = effort_limits(model), simulator
-        self._plan = WalkingPlan()
-        self._is_late = False
+        super().__init__(node, simulator.model, description, [], answers='')
+        self._limit, self._simulator = effort_limits(simulator.model), simulator
+        self._plan, self._is_late = WalkingPlan(), False
         self._commands = node.create_publisher(Twist, 'cmd_vel', NEWEST)
         node.create_subscription(WalkingPlan, 'walking_node/plan', self._on_plan, NEWEST)
 
     def _on_plan(self, message: WalkingPlan) -> None:
         self._plan, self.answered = message, nanoseconds(message.header.stamp)
 
-    def begin(self) -> Callable[[float, State, Sequence[bool], Command], Answer]:
+    def begin(self) -> Ask:
         """Return how to ask along a tour, once the walker stands.
 
         A plan that does not come is waited for once; then the robot goes on by the last one.
         Raises `InputError` if the walker does not answer at first.
         """
-        state, asked = self._simulator.state, 0
+        state, stamp = self._simulator.state, BEGIN
+        down = [True] * len(self._simulator.feet)
         end = clock.monotonic() + FIRST_PATIENCE
         while clock.monotonic() < end:
-            if self._asked(BEGIN + round(1e9 * CYCLE) * asked, state, Command(), AGAIN):
-                stamp = self.answered + round(1e9 * CYCLE)
-                return lambda *question: self._ask(stamp, *question)
-            asked += 1
+            if self._asked(stamp, state, down, Command(), AGAIN):
+                first = self.answered + STEP
+                return lambda *question: self._ask(first, *question)
+            stamp += STEP
         raise InputError(
             f'walking_node has not answered for {FIRST_PATIENCE:g} s, see what it says'
         )
 
     def _asked(
-        self,
-        stamp: int,
-        state: State,
-        command: Command,
-        patience: float,
-        down: Sequence[bool] | None = None,
+        self, stamp: int, state: State, down: Sequence[bool], command: Command, patience: float
     ) -> bool:
         """Publish a state; return whether its plan has come."""
-        feet = self._simulator.feet.values()
-        touching = [True] * len(feet) if down is None else down
         twist = Twist()
         twist.linear.x, twist.linear.y, twist.angular.z = map(float, command)
         self._commands.publish(twist)
-        self.publish_contacts(
-            tuple(foot for foot, on in zip(feet, touching, strict=True) if on), stamp
-        )
+        feet = self._simulator.feet.values()
+        touching = tuple(foot for foot, on in zip(feet, down, strict=True) if on)
+        self.publish_contacts(touching, stamp)
         self.publish_state(state, self._simulator.efforts[self._model.actuated], stamp)
         return self.spin_until(clock.monotonic() + patience, stamp)
 
@@ -86,7 +79,7 @@ class WalkGraph(RobotGraph):
     ) -> Answer:
         stamp = begin + round(1e9 * time)
         patience = CYCLE if self._is_late else PATIENCE
-        is_answered = self._asked(stamp, state, command, patience, touching)
+        is_answered = self._asked(stamp, state, touching, command, patience)
         if not (is_answered or self._is_late):
             self._node.get_logger().error(
                 f'walking_node has not answered for {PATIENCE:g} s, see what it says; its last '
