@@ -16,7 +16,7 @@ from pathlib import Path
 
 from geolin_demos.balance.baseline import ScheduledLqr, largest_borne, run
 from geolin_demos.balance.cases import cases_of
-from geolin_demos.balance.robots import BUNDLED, add_robot_arguments, plan_of, simulator_of
+from geolin_demos.balance.robots import BUNDLED, add_robot_arguments, simulator_of
 from geolin_demos.sim.sensors import Imu
 
 from benchmarks.simulated_odometry import Odometry
@@ -36,7 +36,8 @@ def rows(options: argparse.Namespace) -> Iterator[tuple[str, str, list[float]]]:
     """Yield robot, case, and what is borne with the truth, by forces and by efforts [s]."""
     for name in [options.robot] if options.robot else BUNDLED:
         simulator = simulator_of(name, options.feet, options.effort_limit)
-        for case in cases_of(simulator, plan_of(options)).feasible:
+        asked = options.cases, options.height, options.pushes, options.seed
+        for case in cases_of(simulator, *asked).feasible:
             borne = []
             for sensors in (None, *(partial(Odometry, source=s) for s in ('forces', 'efforts'))):
                 first = run(simulator, case, ScheduledLqr, sensors)

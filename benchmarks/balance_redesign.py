@@ -19,7 +19,6 @@ from geolin_demos.balance.robots import (
     BUNDLED,
     DESIGNS,
     add_robot_arguments,
-    plan_of,
     simulator_of,
 )
 from geolin_demos.sim.trial import PERIOD
@@ -72,7 +71,8 @@ def rows(options: argparse.Namespace) -> Iterator[list[str]]:
     """Yield the cells of each case."""
     for name in [options.robot] if options.robot else BUNDLED:
         simulator = simulator_of(name, options.feet, options.effort_limit)
-        for case in cases_of(simulator, plan_of(options)).feasible:
+        asked = options.cases, options.height, options.pushes, options.seed
+        for case in cases_of(simulator, *asked).feasible:
             cells = [simulator.model.name, case.name]
             for law in LAWS:
                 first = run(simulator, case, law)

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geolin_demos.balance.robots import MODULES, node_parameters, overlay, simulator_of
-from geolin_demos.demo.__main__ import discovery
+from geolin_demos.balance.robots import MODULES, node_parameters, simulator_of
+from geolin_demos.demo.__main__ import as_arguments, discovery
 from geolin_demos.demo.processes import Child
 
 from benchmarks.measure import environment
@@ -87,16 +87,11 @@ def of_program(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
 
 def of_nodes(folder: Path, rate: float, pushes: int) -> tuple[Array, int]:
     """Return latencies [s] of the nodes, and how many periods they missed."""
-    rotors = folder / 'overlay.json'
-    rotors.write_text(overlay())
-    nodes = node_parameters(simulator_of('quadruped'), 'quadruped', rotors, rate > 0.0)
-    parameters = folder / 'parameters.yaml'
-    parameters.write_text(
-        json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
-    )
+    nodes = node_parameters(simulator_of('quadruped'), 'quadruped', rate > 0.0)
     around = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
-    given = '--ros-args', '--params-file', str(parameters)
-    servers = [Child(name, MODULES[name], given, around) for name in nodes]
+    servers = [
+        Child(name, MODULES[name], as_arguments(given), around) for name, given in nodes.items()
+    ]
     asked = ['--robot=quadruped', *paced(rate, pushes), f'--output={folder}']
     asked += ['--cases', '4 feet']
     robot_process = Child('simulator', 'geolin_demos.balance.robot', asked, around)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from evidence import table
 from geolin_demos.balance.baseline import ScheduledLqr, run
-from geolin_demos.balance.cases import Plan, cases_of
+from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.robots import ARMATURE, simulator_of
 
 from geolin_ros.errors import GeolinError
@@ -94,7 +94,7 @@ def row_of(name, folder):
     stranger = STRANGERS[name]
     try:
         simulator = simulator_of(str(folder / stranger.file), stranger.feet)
-        found = cases_of(simulator, Plan(pushes=PUSHES))
+        found = cases_of(simulator, pushes=PUSHES)
     except GeolinError as error:
         return name, '', brief(error), '', ''
     cells = ['', '', '']

@@ -24,7 +24,7 @@ from types import TracebackType
 
 import numpy as np
 from geolin_demos.balance.cases import cases_of
-from geolin_demos.balance.robots import add_robot_arguments, plan_of, simulator_of
+from geolin_demos.balance.robots import add_robot_arguments, simulator_of
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Recording, simulate
 
@@ -201,8 +201,7 @@ def run(options: argparse.Namespace) -> tuple[Recording, ControllerProgram]:
         If it cannot be started.
     """
     simulator = simulator_of(options.robot, options.feet, options.effort_limit)
-    plan = plan_of(options)
-    found = cases_of(simulator, plan)
+    found = cases_of(simulator, options.cases, options.height, options.pushes, options.seed)
     cases = [case for case in found.feasible if len(case.motion.knots) == 1]
     if not cases or len(simulator.model.actuated_joints) != simulator.model.n:
         raise ConfigurationError(

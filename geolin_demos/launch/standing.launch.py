@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from geolin_demos.balance.robots import FEET, overlay, simulator_of, standing_parameters
+from geolin_demos.balance.robots import FEET, simulator_of, standing_parameters
 from geolin_demos.demo.__main__ import RANGE, discovery
 from geolin_demos.sim.world import text_of
 from launch.actions import (
@@ -45,9 +45,8 @@ def start(context):
     is_estimated = is_true('state_estimator', given['state_estimator'])
     simulator = simulator_of(robot, feet)
     temporary = tempfile.TemporaryDirectory(prefix='geolin-standing-')
-    motors, parameters = Path(temporary.name, 'overlay.json'), Path(temporary.name, 'nodes.yaml')
-    motors.write_text(overlay())
-    parameters.write_text(json.dumps(standing_parameters(simulator, robot, motors)))
+    parameters = Path(temporary.name, 'nodes.yaml')
+    parameters.write_text(json.dumps(standing_parameters(simulator, robot)))
     process = ExecuteProcess(
         name='simulator',
         cmd=[

@@ -11,7 +11,9 @@ import pytest
 pytest.importorskip('mujoco')
 
 from geolin_demos.balance.__main__ import parse
-from geolin_demos.balance.baseline import WorkerError, compare
+from geolin_demos.balance.baseline import compare
+
+from geolin_ros.errors import GeolinError
 
 ASKED = '--robot=quadruped', '--cases=4 feet'
 
@@ -30,7 +32,7 @@ def test_comparison__ends_if_a_process_is_killed(tmp_path):
     killer.start()
     rescue.start()
     try:
-        with pytest.raises(WorkerError, match='was killed, perhaps for lack of memory'):
+        with pytest.raises(GeolinError, match='was killed, perhaps for lack of memory'):
             compare([(parse(ASKED), tmp_path / '0.json')], stop, with_largest=False)
     finally:
         rescue.cancel()

@@ -25,7 +25,7 @@ pytest.importorskip('trimesh')
 if not FOLDER.is_dir():
     pytest.skip('example-robot-data is not installed', allow_module_level=True)
 
-from geolin_demos.balance.cases import Plan, cases_of
+from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.robots import ARMATURE, overlay, simulator_of
 
 from geolin_ros.errors import ConfigurationError
@@ -80,7 +80,7 @@ def test_robot__can_do_what_is_listed_or_is_refused_by_that_sentence(robot):
                 simulator_of(*given)
             return
         simulator = simulator_of(*given)
-    found = cases_of(simulator, Plan())
+    found = cases_of(simulator)
     assert sorted(case.name for case in found.feasible) == sorted(robot.stands + robot.falls)
     assert found.infeasible.keys() == robot.infeasible.keys()
     for name, pattern in robot.infeasible.items():
@@ -117,7 +117,8 @@ def balanced(robot, folder):
     if not table.exists():
         return done.returncode, {}, done.stderr.strip().splitlines()[-1]
     text = table.read_text()
-    rows = [line.split(' | ') for line in text.splitlines() if line.startswith('| ')]
+    lines = [line.split(' | ') for line in text.splitlines() if line.startswith('| ')]
+    rows = [[cell.strip() for cell in line] for line in lines]
     cases = {row[1]: row[3] for row in rows[2:]}
     refused = re.findall(r'^- infeasible: [^,]*, ([^:]*): (.*)$', text, re.MULTILINE)
     return done.returncode, cases | {name: f'infeasible: {why}' for name, why in refused}, ''

@@ -21,9 +21,9 @@ pytest.importorskip('geolin_msgs.msg')
 
 from geolin_control.feedback_messages import GainsWriter
 from geolin_demos.balance.motions import Moment
-from geolin_demos.balance.report import Row, markdown, verdict
+from geolin_demos.balance.report import Row, markdown
 from geolin_demos.balance.robot import leads
-from geolin_demos.balance.robots import overlay, simulator_of, standing_parameters
+from geolin_demos.balance.robots import simulator_of, standing_parameters
 from geolin_demos.sim.world import text_of
 
 from geolin_msgs.msg import ContactState, FeedbackGains
@@ -63,11 +63,8 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
     """The processes of standing.launch.py, as `ros2 launch` starts them."""
     command = [sys.executable, '-m', 'geolin_demos.balance.robot', '--robot', 'quadruped']
     robot = simulator_of('quadruped')
-    (tmp_path / 'motors.json').write_text(overlay())
     files = tmp_path / 'shared.yaml', *(tmp_path / f'{name}.yaml' for name in NODES)
-    files[0].write_text(
-        json.dumps(standing_parameters(robot, 'quadruped', tmp_path / 'motors.json'))
-    )
+    files[0].write_text(json.dumps(standing_parameters(robot, 'quadruped')))
     feet = ','.join(map(text_of, robot.feet.values()))
     nodes = []
     for node, file in zip(chain(feet, {}, {}, publish_efforts=True), files[1:], strict=True):
@@ -110,7 +107,9 @@ def test_table__says_what_stood_what_was_missed_and_what_is_infeasible():
     assert text.startswith('1 of 2 cases stand.\n\nJ: impulse over m g.')
     table, _, refused = text.strip().rpartition('\n\n')
     assert refused == '- infeasible: solo, 4 - 3 - 4 feet: no posture'
-    head, _, first, second = (line.split(' | ') for line in table.splitlines()[-4:])
+    head, _, first, second = (
+        [cell.strip() for cell in line.split(' | ')] for line in table.splitlines()[-4:]
+    )
     assert len(head) == len(first) == len(second) == 12
     at = head.index('missed')
     assert (first[head.index('LQR')], first[at]) == ('stands', '0 of 8500')
@@ -125,11 +124,3 @@ def test_robot_that_can_do_nothing__is_told_why_and_fails(tmp_path):
     for said in (found.stdout, table.read_text()):
         assert 'are points on a line, and no force of the ground catches a fall about it' in said
     assert '10 of 12 states at once, 2 by way of others alone' in found.stdout
-
-
-def test_verdict__fails_where_one_robot_falls(capsys):
-    assert verdict([ROW])
-    assert not verdict([ROW, FALLEN])
-    printed = capsys.readouterr().out
-    assert 'falls 1.7 s' in printed
-    assert 'FAIL  quadruped, 0: 4 feet at J 0.06 s' in printed

@@ -37,7 +37,7 @@ def test_step__conserves_energy_and_obeys_gravity_without_servo_and_damping():
     description = dataclasses.replace(description, joints=joints)
     model = TreeModel.from_description(description)
     flight, dense = Flight(model), DenseReference(description, model)
-    flight._servo.stiffness[:] = flight._servo.damping[:] = 0.0
+    flight._stiffness[:] = flight._damping[:] = 0.0
 
     def energy():
         return dense.kinetic_energy(flight.state) + dense.potential_energy(flight.state)

@@ -71,13 +71,13 @@ def test_simulator_of_the_launch_file__is_given_options_that_it_has():
 
 
 @pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
-def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot, tmp_path):
+def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot):
     pytest.importorskip('mujoco')
     from geolin_control.parameters import LQR_TABLE, supports_of
     from geolin_demos.balance.robots import node_parameters, overlay, simulator_of
 
     simulator = simulator_of(robot)
-    values = node_parameters(simulator, robot, tmp_path / 'overlay.json', realtime=False)
+    values = node_parameters(simulator, robot)
     for program, table in (('linearizer', TABLE), ('lqr_node', LQR_TABLE)):
         rows = {row.name: row for row in table}
         for name, value in values[program].items():

@@ -20,17 +20,16 @@ if __name__ == '__main__':
     end_early('balance', 130)  # while modules are imported
 
 from geolin_demos.balance.baseline import compare
-from geolin_demos.balance.report import draw, markdown, verdict
+from geolin_demos.balance.report import draw, markdown
 from geolin_demos.balance.robots import (
     BUNDLED,
     INFEASIBLE,
     MODULES,
     add_robot_arguments,
     node_parameters,
-    overlay,
     simulator_of,
 )
-from geolin_demos.demo.__main__ import INTERRUPTED, discovery, supervise
+from geolin_demos.demo.__main__ import INTERRUPTED, as_arguments, discovery, supervise
 from geolin_demos.demo.processes import Child
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
@@ -67,13 +66,13 @@ def main(arguments: list[str] | None = None) -> int:
                 rows = compare(jobs, stop, not options.skip_largest)
             if stop.is_set():
                 return INTERRUPTED
-        failed |= not rows
+        text = markdown(rows, infeasible)
+        print(f'\n{"FAIL" if failed else "PASS"}  {text}', flush=True)
         if rows:
-            failed |= not verdict(rows)
             draw(rows, options.output)
             print(f'picture   {options.output}', flush=True)
         if options.table:
-            options.table.write_text(markdown(rows, infeasible))
+            options.table.write_text(text)
     except (GeolinError, OSError) as error:
         print(f'balance: {error}', file=sys.stderr)
         return 1
@@ -87,16 +86,13 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
     read.
     """
     simulator = simulator_of(robot.robot, robot.feet, robot.effort_limit)
-    rotors, parameters = folder / 'overlay.yaml', folder / 'parameters.yaml'
-    rotors.write_text(overlay(robot.effort_limit))
-    nodes = node_parameters(simulator, robot.robot, rotors, robot.realtime)
-    parameters.write_text(
-        json.dumps({name: {'ros__parameters': values} for name, values in nodes.items()})
-    )
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     print(f'\n{simulator.model.name}, seed {robot.seed}', flush=True)
-    given = ['--ros-args', '--params-file', str(parameters)]
-    servers = [Child(name, MODULES[name], given, environment) for name in nodes]
+    nodes = node_parameters(simulator, robot.robot, robot.realtime, robot.effort_limit)
+    servers = [
+        Child(name, MODULES[name], as_arguments(values), environment)
+        for name, values in nodes.items()
+    ]
     valued = ('robot', 'feet', 'seed', 'pushes', 'noise', 'delay', 'height', 'effort_limit')
     words = [f'--output={folder}', *(['--realtime'] if robot.realtime else [])]
     words += [

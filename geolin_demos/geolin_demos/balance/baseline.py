@@ -20,7 +20,7 @@ from geolin_control.anchoring import anchored
 from geolin_demos.balance.cases import Case, cases_of
 from geolin_demos.balance.motions import Moment, Motion
 from geolin_demos.balance.report import Row
-from geolin_demos.balance.robots import plan_of, simulator_of
+from geolin_demos.balance.robots import simulator_of
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Law, Measure, Recording, simulate
 from geolin_ros.control.lqr import design
@@ -38,10 +38,6 @@ LARGEST = 0.12
 
 MakeLaw = Callable[[TreeModel, Motion], Law]
 MakeSensors = Callable[[Simulator], Measure]
-
-
-class WorkerError(GeolinError, RuntimeError):
-    """A process that compares is no more."""
 
 
 class ScheduledLqr:
@@ -103,7 +99,7 @@ def compare(
 
     A job is the options of a robot and the file of an outcome over DDS. Each core takes one after
     the other. The largest impulses that either bears are looked for ``with_largest``. Raises
-    `WorkerError` if one of the processes that do this is killed.
+    `GeolinError` if one of the processes that do this is killed.
     """
     print(f'PD beside it: {len(jobs)} cases', flush=True)
     with ProcessPoolExecutor(None, get_context('spawn'), _begin) as pool:
@@ -117,7 +113,7 @@ def compare(
     try:
         return [one.result() for one in running]
     except BrokenProcessPool as error:
-        raise WorkerError(
+        raise GeolinError(
             'a process that compares was killed, perhaps for lack of memory; take fewer --cases'
         ) from error
 
@@ -131,8 +127,8 @@ def _begin() -> None:
 def _compare(options: argparse.Namespace, file: Path, with_largest: bool) -> Row:
     lqr, saved = json.loads(file.read_text()), np.load(file.with_suffix('.npz'))
     simulator = simulator_of(options.robot, options.feet, options.effort_limit)
-    plan = plan_of(options)._replace(cases=[lqr['name']], height=lqr['height'])
-    (case,) = cases_of(simulator, plan).feasible
+    asked = [lqr['name']], lqr['height'], options.pushes, options.seed
+    (case,) = cases_of(simulator, *asked).feasible
     laws = [partial(Pd, gains=gains) for gains in PD_GAINS[case.motion.knots[0].supports[0].kind]]
     tried = [run(simulator, case, law) for law in laws]
     # the better: who stands, falls later, is less far off

@@ -20,8 +20,6 @@ EVERY = 2.0
 """Time from push to push [s]."""
 DEPTH, FREQUENCY = 0.15, 0.35
 """Of a squat [m, Hz]."""
-AT_LIMIT = 1e-3
-"""Distance of a joint from its limit that counts as none [rad or m]."""
 STANDING = {'feet': (0.06, 0.02), 'soles': (0.025, 0.005), 'sole': (0.02, 0.004)}
 """Impulse of the pushes on so many, and step between those tried [s]."""
 
@@ -47,28 +45,6 @@ class Case:
         return replace(self, impulse=impulse, pushes=pushes)
 
 
-class Plan(NamedTuple):
-    """How much is asked.
-
-    Attributes
-    ----------
-    seed
-        Of the order of the directions, and of which foot is lifted.
-    pushes
-        Largest number of them in a case.
-    cases
-        Names of those that are run; empty: all.
-    height
-        Of the base above the ground where the robot stands [m]; None: one at which all cases are
-        feasible, if there is one.
-    """
-
-    seed: int = 0
-    pushes: int = 8
-    cases: Sequence[str] = ()
-    height: float | None = None
-
-
 class Cases(NamedTuple):
     """Feasible cases, in order; why others are not, by name; the height, None for the usual."""
 
@@ -77,79 +53,86 @@ class Cases(NamedTuple):
     height: float | None
 
 
-def cases_of(simulator: Simulator, plan: Plan) -> Cases:
+def cases_of(
+    simulator: Simulator,
+    asked: Sequence[str] = (),
+    height: float | None = None,
+    pushes: int = 8,
+    seed: int = 0,
+) -> Cases:
     """Return the cases of a robot: on points or on soles, by its feet.
 
-    Raises `UnknownNameError` if it has none of a name that is asked for.
+    Those that are ``asked`` by name, or all, with so many pushes at most; the seed orders their
+    directions and chooses the foot that is lifted. Unless a height of the base above the ground
+    [m] is given, it is one at which all cases are feasible, if there is one. Raises
+    `UnknownNameError` if there is none of a name; `ConfigurationError` if there are no pushes.
     """
+    if pushes < 1:
+        raise ConfigurationError(f'--pushes is {pushes}, expected 1 or more')
     n, model, supports = len(simulator.feet), simulator.model, list(simulator.feet.values())
     if {support.kind for support in supports} == {'point'}:
         names = [f'{n} feet', *([f'{n} - {n - 1} - {n} feet'] if n > 3 else [])]
     else:
         names = [f'{n} soles', *(['1 sole'] if n == 2 else []), f'squat {FREQUENCY:g} Hz']
-    for name in plan.cases:
+    for name in asked:
         if name not in names:
             raise unknown_name('case', name, names, f'robot {model.name!r}')
-    names = [name for name in names if name in (plan.cases or names)]
+    names = [name for name in names if name in (asked or names)]
     try:
         effort_limits(model)
     except ConfigurationError as error:
-        return Cases([], dict.fromkeys(names, str(error)), plan.height)
-    best = _at_height(simulator, plan, names)
-    if best.infeasible and plan.height is None:
+        return Cases([], dict.fromkeys(names, str(error)), height)
+
+    def at(height: float | None) -> Cases:
+        found = Cases([], {}, height)
+        for name in names:
+            try:
+                found.feasible.append(_make(name, simulator, height, pushes, seed))
+            except InfeasibleError as error:
+                found.infeasible[name] = str(error)
+        return found
+
+    best = at(height)
+    if best.infeasible and height is None:
         try:
             usual = standing_posture(model, supports)
         except InfeasibleError:
             return best
-        height = usual.H[2, 3] - simulator.clearance(usual)
         for share in HEIGHTS:
             if best.infeasible:
-                found = _at_height(simulator, plan._replace(height=share * height), names)
+                found = at(share * (usual.H[2, 3] - simulator.clearance(usual)))
                 best = max(best, found, key=lambda cases: len(cases.feasible))  # or the first
     return best
 
 
-def _at_height(simulator: Simulator, plan: Plan, names: Sequence[str]) -> Cases:
-    """Return the cases at the height of the plan."""
-    found = Cases([], {}, plan.height)
-    for name in names:
-        try:
-            case = _make(name, simulator, plan)
-            _check_area(simulator, case.motion)
-            found.feasible.append(case)
-        except InfeasibleError as error:
-            found.infeasible[name] = str(error)
-    return found
-
-
-def _make(name: str, simulator: Simulator, plan: Plan) -> Case:
+def _make(name: str, simulator: Simulator, height: float | None, most: int, seed: int) -> Case:
+    """Return a case; raises `InfeasibleError`."""
     feet, mass = list(simulator.feet), simulator.model.total_mass
-    foot = feet[plan.seed % len(feet)]
-    directions = 0.25 * np.pi * np.random.default_rng(plan.seed).permutation(8)
+    foot = feet[seed % len(feet)]
+    directions = 0.25 * np.pi * np.random.default_rng(seed).permutation(8)[:most]
 
-    def pushes(impulse: float, start: float, most: int = 8) -> tuple[Push, ...]:
-        count = min(plan.pushes, most)
+    def pushes(impulse: float, start: float, count: int = 8) -> tuple[Push, ...]:
         return tuple(
             push_of(impulse, angle, start + EVERY * k, mass)
             for k, angle in enumerate(directions[:count])
         )
 
     if name.startswith('squat'):
-        given = pushes(0.02, 1.6, 2)
+        impulse, step, given = 0.02, 0.004, pushes(0.02, 1.6, 2)
         count = np.ceil((given[-1].start + EVERY - 1.0) * FREQUENCY)
         duration = 1.0 + max(2.0, count) / FREQUENCY
-        motion = squat(simulator, DEPTH, FREQUENCY, duration, height=plan.height)
-        return Case(name, motion, 0.02, given, 0.004)
-    if ' - ' in name:
-        start, shift = 0.5, 1.0
+        motion = squat(simulator, DEPTH, FREQUENCY, duration, height=height)
+    elif ' - ' in name:
+        impulse, step, start, shift = 0.04, 0.02, 0.5, 1.0
         up = start + 1.5 * shift
-        given = pushes(0.04, up + 0.3, 3)
+        given = pushes(impulse, up + 0.3, 3)
         hold = given[-1].start + EVERY - up
-        motion = lift_and_put_down(simulator, foot, shift, hold, start, plan.height)
-        return Case(name, motion, 0.04, given, 0.02)
-    impulse, step = STANDING[name.split()[1]]
-    given, lifted = pushes(impulse, 0.5), [foot] if name == '1 sole' else []
-    motion = stand(simulator, given[-1].start + EVERY, lifted, plan.height)
+        motion = lift_and_put_down(simulator, foot, shift, hold, start, height)
+    else:
+        impulse, step = STANDING[name.split()[1]]
+        given, lifted = pushes(impulse, 0.5), [foot] if name == '1 sole' else []
+        motion = stand(simulator, given[-1].start + EVERY, lifted, height)
+    _check_area(simulator, motion)
     return Case(name, motion, impulse, given, step)
 
 
@@ -173,21 +156,10 @@ def _check_area(simulator: Simulator, motion: Motion) -> None:
 
 
 def introduce(simulator: Simulator, found: Cases) -> None:
-    """Print what was assumed of a robot, which joints are at their limits, what it cannot do."""
+    """Print what was assumed of a robot, how high it stands, and what it cannot do."""
     for note in simulator.notes:
         print(f'  {note}')
     if found.height is not None:
         print(f'  base {found.height:.3f} m high')
-    for case in found.feasible:
-        if stuck := at_limits(simulator, case):
-            print(f'  {case.name}: joints at their limits: {", ".join(stuck)}')
     for name, reason in found.infeasible.items():
         print(f'INFEASIBLE  {name}: {reason}', flush=True)
-
-
-def at_limits(simulator: Simulator, case: Case) -> list[str]:
-    """Return the joints that are at a limit in a posture of a case."""
-    limits, names = simulator.model.limits, simulator.model.joint_names
-    knots = [knot.state.s for knot in case.motion.knots]
-    room = np.minimum(limits.upper - knots, knots - limits.lower).min(axis=0)
-    return [name for name, left in zip(names, room, strict=True) if left < AT_LIMIT]

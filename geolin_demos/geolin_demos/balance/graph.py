@@ -52,8 +52,6 @@ class RobotGraph:
 
     Parameters
     ----------
-    node, model
-        Who publishes, and of which robot.
     description
         Text of the URDF; nothing is published if it is empty.
     feet
@@ -64,13 +62,9 @@ class RobotGraph:
     Attributes
     ----------
     efforts : (n_u,) or None
-        The newest that came.
-    answered
-        Stamp [ns] of the newest state that they answer.
+        The newest that came; ``answered`` is the stamp [ns] of the newest state they answer.
     gains
-        The newest gains, or None.
-    linearizations_used
-        How many gains were made of the linearizer's A and B.
+        The newest or None; ``linearizations_used`` counts those made of the linearizer's A and B.
     pushes
         Forces (3,) in world axes that came on `PUSH` and were not taken yet [N].
     asked_to_stop

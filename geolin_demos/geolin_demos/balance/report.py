@@ -60,28 +60,16 @@ def _verdict(one: dict[str, Any]) -> str:
     return 'swings' if one['fallen'] is None else f'falls {one["fallen"]:.1f} s'
 
 
-def verdict(rows: list[Row]) -> bool:
-    """Print the table; return whether every robot stood in what it can do."""
-    table = [_HEAD, *(row.cells() for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    print()
-    for line in table:
-        print('  '.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)))
-    print(f'\n{LEGEND}', end='')
-    fallen = [row for row in rows if not row.lqr['stands']]
-    for row in fallen:
-        print(f'FAIL  {row.robot}: {row.lqr["name"]} at J {row.lqr["impulse"]:g} s')
-    if not fallen:
-        print(f'PASS  {len(rows)} of {len(rows)} cases stand', flush=True)
-    return not fallen
-
-
 def markdown(rows: list[Row], infeasible: list[str]) -> str:
     """Return how many stood, what the columns mean, the table, and what is infeasible."""
     stood = f'{sum(row.lqr["stands"] for row in rows)} of {len(rows)} cases stand.'
     table = [_HEAD, ['---'] * len(_HEAD), *(row.cells() for row in rows)]
-    lines = [stood, '', LEGEND, *(f'| {" | ".join(cells)} |' for cells in table), '']
-    lines += [f'- infeasible: {sentence}' for sentence in infeasible]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [stood, '', LEGEND]
+    for line in table:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        lines.append(f'| {" | ".join(cells)} |')
+    lines += ['', *(f'- infeasible: {sentence}' for sentence in infeasible)]
     return '\n'.join([*lines, ''] if infeasible else lines)
 
 

@@ -32,7 +32,7 @@ from rclpy.signals import SignalHandlerOptions
 from geolin_demos.balance.cases import Case, cases_of, introduce
 from geolin_demos.balance.graph import STAMPED_COMMANDS, RobotGraph
 from geolin_demos.balance.motions import Moment
-from geolin_demos.balance.robots import INFEASIBLE, add_robot_arguments, plan_of, simulator_of
+from geolin_demos.balance.robots import INFEASIBLE, add_robot_arguments, simulator_of
 from geolin_demos.balance.run import PATIENCE, Course, Run
 from geolin_demos.demo.descriptions import published
 from geolin_demos.sim.sensors import Sensors
@@ -131,7 +131,7 @@ def run_cases(options: argparse.Namespace) -> bool:
     if a file cannot be read or written.
     """
     simulator = simulator_of(options.robot, options.feet, options.effort_limit)
-    found = cases_of(simulator, plan_of(options))
+    found = cases_of(simulator, options.cases, options.height, options.pushes, options.seed)
     cases = found.feasible
     if options.estimated:
         cases = cases[:1]  # a robot that is put elsewhere has no odometry

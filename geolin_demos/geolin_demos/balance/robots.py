@@ -5,10 +5,8 @@
 import argparse
 import json
 import warnings
-from pathlib import Path
 from typing import Any
 
-from geolin_demos.balance.cases import Plan
 from geolin_demos.demo.descriptions import file_parameter
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.world import OFF, ON, parse_feet, text_of
@@ -39,7 +37,7 @@ INFEASIBLE = 'infeasible.json'
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what tells a robot, and what `plan_of` reads."""
+    """Add what tells a robot, and what `cases_of` takes."""
     add = parser.add_argument
     add('--robot', help='URDF or MJCF path, quadruped or humanoid')
     add(
@@ -64,16 +62,6 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help='of each motor [N m or N], where those of the URDF are made up (those)',
     )
-
-
-def plan_of(options: argparse.Namespace) -> Plan:
-    """Return how much is asked.
-
-    Raises `ConfigurationError` if there are no pushes.
-    """
-    if options.pushes < 1:
-        raise ConfigurationError(f'--pushes is {options.pushes}, expected 1 or more')
-    return Plan(options.seed, options.pushes, options.cases, options.height)
 
 
 def overlay(effort_limit: float | None = None, armature: float = ARMATURE) -> str:
@@ -105,14 +93,14 @@ def simulator_of(
 
 
 def node_parameters(
-    simulator: Simulator, robot: str, overlay_file: Path, realtime: bool
+    simulator: Simulator, robot: str, realtime: bool = False, effort_limit: float | None = None
 ) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
     In lock step the LQR node has to wait for a simulator that waits for it, and for a linearizer
     that nobody waits for.
     """
-    shared = {'overlay_file': str(overlay_file), **file_parameter(locate(robot))}
+    shared = {'overlay': overlay(effort_limit), **file_parameter(locate(robot))}
     return {
         'linearizer': shared | {'max_rate': DESIGNS, 'contact_source': 'topic'},
         'lqr_node': {
@@ -125,19 +113,19 @@ def node_parameters(
     }
 
 
-def standing_parameters(simulator: Simulator, robot: str, overlay_file: Path) -> dict[str, Any]:
+def standing_parameters(simulator: Simulator, robot: str) -> dict[str, Any]:
     """Return the content of a parameter file for bringup.launch.py: `node_parameters`, and more.
 
     The state estimator tells by joint efforts which feet stand; the others follow it.
     """
-    values = node_parameters(simulator, robot, overlay_file, realtime=False)
+    values = node_parameters(simulator, robot)
     load = simulator.model.total_mass * STANDARD_GRAVITY[2] / -len(simulator.feet)
+    values['lqr_node']['contact_dwell'] = DWELL
     values['state_estimator'] = {
-        'overlay_file': str(overlay_file),
+        'overlay': overlay(),
         'contact_source': 'efforts',
         'contact_on_force': ON * load,
         'contact_off_force': OFF * load,
         'deviation.slip': STILL,
     }
-    values['lqr_node']['contact_dwell'] = DWELL
     return {f'/**/{name}': {'ros__parameters': entries} for name, entries in values.items()}

@@ -30,22 +30,11 @@ REMINDER = 0.2  # from one reference to the next while it is held: nodes come up
 FOOT_PERIODS = 5  # from one message about the feet to the next
 
 
-class SilenceError(GeolinError, RuntimeError):
-    """No controller answers."""
-
-
 class Answers:
-    """Waits for one answer after another, and counts them.
+    """Waits for one answer after another; counts those that were missed and the latencies [s].
 
     In lock step until it is there or ``timeout`` is over; against the clock always to the end of
     the ``period`` [s].
-
-    Attributes
-    ----------
-    latencies
-        From a state sent to the efforts received [s].
-    missed
-        How many answers were not there in time.
     """
 
     def __init__(
@@ -87,23 +76,9 @@ class Course(NamedTuple):
 class Run:
     """One robot on one graph; motions one after the other.
 
-    Parameters
-    ----------
-    simulator, graph
-        The robot, its pushes, and how its states arrive.
-    sensors
-        What is published of its state while it moves; by default all of it.
-    period
-        From one state to the next [s].
-    is_realtime
-        Whether periods go by with the clock.
-    is_late
-        Whether efforts act from the next period on, however soon they come.
-    patience
-        How long the robot is held for a controller that does not lead it [s].
-    is_estimated
-        Whether references are given in a world that begins below the robot, as that of the state
-        estimator.
+    Sensors tell what is published of its state while it moves, by default all of it. With
+    ``is_late`` efforts act from the next period on, however soon they come; with ``is_estimated``
+    references are given in a world that begins below the robot, as that of the state estimator.
     """
 
     def __init__(
@@ -129,7 +104,7 @@ class Run:
     def hold(self, moment: Moment, is_led: Callable[[Moment], bool] = lambda _: True) -> None:
         """Hold the robot where a motion begins until its states are answered and it is led.
 
-        Raises `SilenceError` if that takes too long.
+        Raises `GeolinError` if that takes too long.
         """
         graph, begin = self._graph, time.monotonic()
         word, logged, is_answered = begin + WORD, -np.inf, False
@@ -141,7 +116,7 @@ class Run:
         while not (is_answered and is_led(self._wanted(moment))):
             now = time.monotonic()
             if now > begin + self._patience:
-                raise SilenceError(
+                raise GeolinError(
                     f'no controller leads the robot within {self._patience:g} s, which waits for '
                     f'{graph.waits_for(moment.supports)}; the last state '
                     f'was {"" if is_answered else "not "}answered'

@@ -25,15 +25,15 @@ from geolin_demos.demo.checks import (
     check_accelerations,
     check_answered,
     check_linearizations,
+    referee_for,
 )
 from geolin_demos.demo.picture import draw
-from geolin_demos.demo.referee import referee_for
 from geolin_msgs.msg import LinearizedDynamics
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
-from geolin_ros.stream.geometry import read_pose, twist_numbers
+from geolin_ros.stream.geometry import twist_numbers
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.typing import Array, IntArray
@@ -57,7 +57,7 @@ class Consumer:
         self._node, self._duration = node, duration
         self._start: float | None = None
         self._joints: dict[int, tuple[list[str], Array]] = {}
-        self._base: dict[int, tuple[Array, Array]] = {}
+        self._base: dict[int, Array] = {}
         self._answers: dict[int, tuple[int, Array]] = {}
         self._delays: list[float] = []
         self.kept: list[Any] = []
@@ -85,8 +85,8 @@ class Consumer:
 
     def _on_odometry(self, message: Odometry) -> None:
         if not self.is_over:
-            v, H = np.array(twist_numbers(message.twist.twist)), read_pose(message.pose.pose)
-            self._base[nanoseconds(message.header.stamp)] = v, H[:3, :3] @ v[:3]
+            v = np.array(twist_numbers(message.twist.twist))
+            self._base[nanoseconds(message.header.stamp)] = v
 
     def _on_joint_state(self, message: JointState) -> None:
         if not self.is_over:
@@ -169,19 +169,18 @@ class Consumer:
         """Judge those about joint states and odometry of one stamp."""
         first = self.kept[0]
         is_fixed, m = not first.floating_base, len(first.nu_dot)
-        base = dict.fromkeys(self._joints, (np.zeros(0), np.zeros(3))) if is_fixed else self._base
+        base = dict.fromkeys(self._joints, np.zeros(0)) if is_fixed else self._base
         stamps = sorted(base.keys() & self._joints.keys())
         names = self._joints[stamps[0]][0] if stamps else ()
         order = [names.index(name) for name in first.joint_names if names]
-        nu = [np.concatenate((base[t][0], self._joints[t][1][order])) for t in stamps]
+        nu = [np.concatenate((base[t], self._joints[t][1][order])) for t in stamps]
         exact = [t for t in answered.tolist() if is_fixed or self._answers[t][0] == t]
         return check_accelerations(
             np.array(stamps, dtype=np.int64),
             np.array(nu).reshape(-1, m),
-            np.array([base[t][1] for t in stamps]).reshape(-1, 3),
             np.array(exact, dtype=np.int64),
             np.array([self._answers[t][1] for t in exact]).reshape(-1, m),
-            is_fixed,
+            0 if is_fixed else 6,
         )
 
 

@@ -3,7 +3,6 @@
 """A robot thrown up again and again, tumbling through upside down while its joints move."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,54 +25,39 @@ LARGEST_AMPLITUDE = 0.25  # of the postures [rad or m]
 GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
 
 
-class Servo(NamedTuple):
-    """A PD law around postures middle + amplitude sin(frequency t + phase), each (n,).
-
-    Stiffness and damping are (n, n), effort by error of position and of rate.
-    """
-
-    middle: Array
-    amplitude: Array
-    frequency: Array
-    phase: Array
-    stiffness: Array
-    damping: Array
-
-    def effort(self, t: float, state: State) -> Array:
-        """Return tau (n,) = K (s_d - s) + D (sdot_d - r) at time t [s]."""
-        angle = self.frequency * t + self.phase
-        s = self.middle + self.amplitude * np.sin(angle)
-        r = self.amplitude * self.frequency * np.cos(angle)
-        tau: Array = self.stiffness @ (s - state.s) + self.damping @ (r - state.r)
-        return tau
-
-
 class Flight:
     """Simulates the robot; time starts at zero with the first throw.
 
-    Runge and Kutta's fourth order on the manifold, with the kernels that linearize.
+    Runge and Kutta's fourth order on the manifold, with the kernels that linearize. A servo moves
+    the joints slowly, well within their limits: tau = K (s_d - s) + D (sdot_d - r) about postures
+    s_d = middle + amplitude sin(frequency t + phase). With K = w^2 M and D = 2 zeta w M, M = (d
+    rdot / d tau)^-1 the joints' inertia in free flight at the middle posture, every mode has the
+    natural frequency w there, heavy legs and light hands alike.
 
-    Parameters
-    ----------
-    model
-        Any robot; a fixed base stays where it is, and only the joints move.
-
-    Attributes
-    ----------
-    state
-        Where the robot is; changed in place.
-    tau : (n,)
-        Efforts of the joint servo at this state [N m or N].
-    time
-        [s]
+    Of a robot on a fixed base only the joints move. ``state`` is changed in place; ``tau`` (n,)
+    are the efforts of the servo at it [N m or N], ``time`` is in s.
     """
 
     def __init__(self, model: TreeModel) -> None:
         self._model, self._linearizer = model, Linearizer(model)
-        self._servo, self._base = make_servo(self._linearizer), model.m - model.n
-        self.state = model.neutral_state()
-        self.state.s[:] = self._servo.middle + self._servo.amplitude * np.sin(self._servo.phase)
-        self.time = 0.0
+        n, self._base = model.n, model.m - model.n
+        lower, upper = (
+            np.maximum(model.limits.lower, -np.pi),
+            np.minimum(model.limits.upper, np.pi),
+        )
+        self._middle = 0.5 * (lower + upper)
+        self._amplitude = np.minimum(LARGEST_AMPLITUDE, 0.15 * (upper - lower))
+        self._phase = GOLDEN_ANGLE * np.arange(n, dtype=np.float64)
+        self._frequency = 2.0 * np.pi * (0.4 + 0.4 * np.modf(self._phase)[0])
+        self.state, self.time = model.neutral_state(), 0.0
+        self.state.s[:] = self._middle
+        # forward dynamics is affine in the efforts: differences of its values are exact
+        some = np.eye(1 + n, n, -1)
+        rates = [self._linearizer.forward_dynamics(self.state, tau)[self._base :] for tau in some]
+        M = np.linalg.inv(np.array(rates[1:]) - rates[0])
+        self._stiffness = NATURAL_FREQUENCY**2 * 0.5 * (M + M.T)
+        self._damping = 2.0 * DAMPING_RATIO / NATURAL_FREQUENCY * self._stiffness
+        self.state.s[:] = self._middle + self._amplitude * np.sin(self._phase)
         self._throw(0)
 
     def advance(self, duration: float) -> None:
@@ -95,7 +79,7 @@ class Flight:
             ) from error
         if self._throws() != throws:
             self._throw(self._throws())
-        self.tau = self._servo.effort(self.time, self.state)
+        self.tau = self._effort(self.time, self.state)
 
     def _step(self, dt: float) -> None:
         """Four stages theta_i = c_i dt k_(i-1), g_i = g exp(theta_i) [Munthe-Kaas 1999].
@@ -107,7 +91,7 @@ class Flight:
         for node, weight in STAGES:
             theta = node * dt * rate
             at = self.state.retract(theta)
-            tau = self._servo.effort(self.time + node * dt, at)
+            tau = self._effort(self.time + node * dt, at)
             nu_dot = self._linearizer.forward_dynamics(at, tau)
             rate = np.concatenate((at.v[: self._base], at.r, nu_dot))
             if self._base:
@@ -118,12 +102,20 @@ class Flight:
         self.state.data[:] = self.state.retract(dt * total).data
         self.time += dt
 
+    def _effort(self, t: float, state: State) -> Array:
+        """Return the efforts of the servo (n,)."""
+        angle = self._frequency * t + self._phase
+        s = self._middle + self._amplitude * np.sin(angle)
+        r = self._amplitude * self._frequency * np.cos(angle)
+        tau: Array = self._stiffness @ (s - state.s) + self._damping @ (r - state.r)
+        return tau
+
     def _throws(self) -> int:
         return math.floor(self.time / THROW_PERIOD + 1e-9)
 
     def _throw(self, count: int) -> None:
         """Put a base that moves back to where it started, with a new spin; the joints go on."""
-        self.tau = self._servo.effort(self.time, self.state)
+        self.tau = self._effort(self.time, self.state)
         if not self._base:
             return
         H, v = self.state.H, self.state.v
@@ -132,30 +124,3 @@ class Flight:
         v[:3] = -0.5 * THROW_PERIOD * self._model.gravity  # back at this height a period later
         angle = 0.7 + GOLDEN_ANGLE * count
         v[3:] = SPIN * np.array([math.cos(angle), math.sin(angle), 0.2])
-
-
-def make_servo(linearizer: Linearizer) -> Servo:
-    """Return slow postures well within limits, and gains that suit the robot.
-
-    With K = w^2 M and D = 2 zeta w M, M = (d rdot / d tau)^-1 the joints' inertia in free flight
-    at the middle posture, every mode has the natural frequency w there, heavy legs and light hands
-    alike. Forward dynamics is affine in the efforts: differences of its values are exact.
-    """
-    model = linearizer.model
-    n = model.n
-    lower, upper = np.maximum(model.limits.lower, -np.pi), np.minimum(model.limits.upper, np.pi)
-    middle = 0.5 * (lower + upper)
-    state = model.neutral_state()
-    state.s[:] = middle
-    rates = np.array([linearizer.forward_dynamics(state, tau) for tau in np.eye(1 + n, n, -1)])
-    M = np.linalg.inv((rates[1:] - rates[0])[:, model.m - n :])
-    M = 0.5 * (M + M.T)
-    c = np.arange(n, dtype=np.float64)
-    return Servo(
-        middle=middle,
-        amplitude=np.minimum(LARGEST_AMPLITUDE, 0.15 * (upper - lower)),
-        frequency=2.0 * np.pi * (0.4 + 0.4 * np.modf(c * GOLDEN_ANGLE)[0]),
-        phase=c * GOLDEN_ANGLE,
-        stiffness=NATURAL_FREQUENCY**2 * M,
-        damping=2.0 * DAMPING_RATIO * NATURAL_FREQUENCY * M,
-    )

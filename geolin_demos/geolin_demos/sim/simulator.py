@@ -55,23 +55,18 @@ class Simulator:
     Parameters
     ----------
     urdf
-        Path or text of the URDF or MJCF that ``model`` was read from.
-    model
-        Everything but the dry friction of joints and the shapes of feet, which are the URDF's.
+        Path or text of the URDF or MJCF that ``model`` was read from: dry friction of joints and
+        shapes of feet are its.
     feet
         The frames that may touch the floor, nothing else collides: a `Support`, or the name of a
-        link, whose shapes then make one, see `control.soles`.
-    floor
-        Friction and time step.
+        link, whose shapes then make one, see `control.soles`. As an attribute by frame.
+    pushes
+        Forces to come, in any order; those that are over stay.
 
     Attributes
     ----------
     clipped
         Number of steps in which a joint effort was cut at its limit.
-    pushes
-        Forces to come, in any order; those that are over stay.
-    feet
-        By frame.
     notes
         What was assumed about the feet and repaired of the inertias, a sentence each.
 
@@ -168,14 +163,9 @@ class Simulator:
     def advance(self, tau: ArrayLike, duration: float) -> Array:
         """Hold joint efforts for a while; return them as the motors gave them.
 
-        Raises `ShapeError` if tau has another size; `NotFiniteError` if tau holds NaN or inf.
-
-        Parameters
-        ----------
-        tau : (n_u,)
-            Efforts of the actuated joints [N m or N]; beyond the URDF's limits they are cut.
-        duration
-            Rounded to time steps [s].
+        ``tau`` (n_u,) are those of the actuated joints [N m or N], cut at the URDF's limits; the
+        duration [s] is rounded to time steps. Raises `ShapeError` if tau has another size;
+        `NotFiniteError` if it holds NaN or inf.
         """
         wanted = vector('tau', tau, len(self._limit), self.model.name)
         if not np.all(np.isfinite(wanted)):

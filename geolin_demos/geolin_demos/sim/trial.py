@@ -121,14 +121,8 @@ def simulate(
 ) -> Recording:
     """Put a robot on its reference, run a control law until the time is over or the robot falls.
 
-    Parameters
-    ----------
-    law, reference
-        What controls it, and where it should be at a time [s], velocities included.
-    duration, period
-        Of all, and for which efforts are constant [s].
-    sensors
-        What the law sees of the state; by default all of it.
+    The reference is where it should be at a time [s], velocities included. Efforts are constant
+    for a period [s]; sensors tell what the law sees of the state, by default all of it.
     """
     recording = Recording()
     simulator.reset(reference(0.0))

@@ -41,18 +41,10 @@ _WORTH_A_NOTE = 1e-10  # [kg m^2]
 
 @dataclass(frozen=True)
 class Floor:
-    """The ground.
+    """The ground, and the time step of the physics [s].
 
-    Attributes
-    ----------
-    friction
-        Coefficient.
-    timestep
-        Of the physics [s].
-    slope
-        It rises along x, through the origin [rad].
-    step
-        From `FIRST_STEP` on along x, every other `TREAD` is so much higher [m].
+    It rises along x, through the origin, by ``slope`` [rad]; from `FIRST_STEP` on every other
+    `TREAD` is higher by ``step`` [m].
     """
 
     friction: float = 0.8

@@ -164,11 +164,29 @@ def tours(
             for _ in islice(cycles, round(leg.duration / CYCLE)):
                 pass
             if not impulse and course.fallen is None:
-                passed &= report_leg(course, leg, begun, kind)
+                (vx, vy, rate), near = went(course, leg, begun, kind)
+                passed &= reported(
+                    near,
+                    f'{leg.words}: {vx:.3f} m/s, {vy:.3f} m/s to the left, {rate:.3f} rad/s; '
+                    'asked for {:g}, {:g}, {:g}'.format(*leg.command),
+                )
             begun += leg.duration
         for _ in cycles:  # whose last one is counted only now
             pass
-        passed &= report(course, duration, f'{count} pushes of J {impulse:g} s: ' if count else '')
+        stands, tilt = course.fallen is None, np.degrees(max(course.tilts, default=0.0))
+        p50, p99 = (1e3 * course.percentile(share) for share in (50, 99))
+        passed &= reported(
+            stands,
+            f'{f"{count} pushes of J {impulse:g} s: " if count else ""}'
+            f'{f"walks for {duration:g} s" if stands else f"falls at {course.fallen:.2f} s"}, '
+            f'tilt at most {tilt:.1f} degrees; a cycle takes {p50:.1f} ms, 99 of 100 {p99:.1f} ms',
+        )
+    return passed
+
+
+def reported(passed: bool, text: str) -> bool:
+    """Print a verdict, and return it."""
+    print(f'{"PASS" if passed else "FAIL"}  {text}', flush=True)
     return passed
 
 
@@ -185,31 +203,6 @@ def went(course: Course, leg: Leg, begin: float, kind: str) -> tuple[Array, bool
     last = course.phases[round(end / CYCLE) - 1]
     stands = any(leg.command) or last is Phase.STAND
     return found, bool(stands and np.all(np.abs(found - leg.command) <= near))
-
-
-def report_leg(course: Course, leg: Leg, begin: float, kind: str) -> bool:
-    """Print how fast the robot went in a part of a tour; return whether as it had to."""
-    found, near = went(course, leg, begin, kind)
-    print(
-        f'{"PASS" if near else "FAIL"}  {leg.words}: {found[0]:.3f} m/s, {found[1]:.3f} m/s to '
-        f'the left, {found[2]:.3f} rad/s; asked for {leg.command.vx:g}, {leg.command.vy:g}, '
-        f'{leg.command.yaw_rate:g}',
-        flush=True,
-    )
-    return near
-
-
-def report(course: Course, duration: float, pushed: str) -> bool:
-    """Print whether the robot stood a whole tour, and return it."""
-    stands = course.fallen is None
-    fell = f'walks for {duration:g} s' if stands else f'falls at {course.fallen:.2f} s'
-    print(
-        f'{"PASS" if stands else "FAIL"}  {pushed}{fell}, tilt at most '
-        f'{np.degrees(max(course.tilts, default=0.0)):.1f} degrees; a cycle takes '
-        f'{1e3 * course.percentile(50):.1f} ms, 99 of 100 {1e3 * course.percentile(99):.1f} ms',
-        flush=True,
-    )
-    return stands
 
 
 if __name__ == '__main__':

@@ -58,18 +58,11 @@ class Leg(NamedTuple):
 
 @dataclass
 class Course:
-    """What a robot did.
+    """What a robot did: after each cycle, when it fell [s], and the worst of its plans.
 
-    Attributes
-    ----------
-    times, places, yaws, velocities, tilts
-        After each cycle: [s], base (3,) [m], [rad], base (3,) in its own heading [m/s], [rad].
-    cycles, phases
-        What each plan took [s], and its phase.
-    fallen
-        When it fell [s], or None.
-    violation
-        Largest violation of a friction cone in a plan, of the weight.
+    Times [s], places of the base (3,) [m], yaws [rad], velocities (3,) in its own heading [m/s],
+    tilts [rad]; what each plan took [s], and its phase. ``violation`` is the largest of a friction
+    cone in a plan, of the weight.
     """
 
     times: list[float] = field(default_factory=list)
