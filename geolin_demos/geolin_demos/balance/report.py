@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 from geolin_ros.typing import Array
 
 _HEAD = (
-    'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD', 'speed',
+    'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD',
     'latency p50/p99', 'missed', 'gains of A, B', 'largest J LQR/PD',
 )  # fmt: skip
 LEGEND = """\
-J: impulse over m g. LQR: three processes over DDS. speed: time of the robot over that of the
-clock. missed: periods without the answer to their state. gains of A, B: how many were made of what
-the linearizer published about calm states. PD, and the largest J that either bears, in one process
-with exact states and no delay.
+J: impulse over m g. LQR: three processes over DDS. missed: periods without the answer to their
+state. gains of A, B: how many were made of what the linearizer published about calm states. PD,
+and the largest J that either bears, in one process with exact states and no delay.
 """
 
 
@@ -46,7 +45,6 @@ class Row(NamedTuple):
             *map(_verdict, both),
             f'{" / ".join(peaks)} mm',
             f'{" / ".join(settled)} s',
-            f'{lqr["speed"]:.2f}',
             f'{1e3 * p50:.2f} / {1e3 * p99:.2f} ms',
             f'{lqr["missed"]} of {lqr["periods"]}',
             str(lqr['measured']),

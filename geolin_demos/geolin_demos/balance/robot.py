@@ -77,23 +77,20 @@ def leads(
     return is_led
 
 
-def outcome_of(case: Case, course: Course, period: float) -> dict[str, Any]:
+def outcome_of(case: Case, course: Course) -> dict[str, Any]:
     """Return what came of a case, times in s and lengths in m.
 
-    ``speed`` is the time of the robot over time of the clock, ``latency`` median and 99th
-    percentile from a state sent to the efforts received, ``missed`` how many of the periods ended
-    without the answer to their state.
+    ``latency`` is median and 99th percentile from a state sent to the efforts received, ``missed``
+    how many of the periods ended without the answer to their state.
     """
-    recording, answers, elapsed = course
-    periods = max(1, len(answers.latencies) + answers.missed)
+    recording, answers = course
     return {
         'name': case.name,
         'impulse': case.impulse,
         'pushes': [push.start for push in case.pushes],
         **recording.summary(case.pushes),
-        'speed': periods * period / elapsed,
         'latency': answers.percentiles(),
-        'periods': periods,
+        'periods': len(answers.latencies) + answers.missed,
         'missed': answers.missed,
     }
 
@@ -168,7 +165,7 @@ def run_cases(options: argparse.Namespace) -> bool:
                 simulator.pushes, used = list(case.pushes), graph.linearizations_used
                 run.hold(case.motion.at(0.0), is_led)
                 course = run.go(case.motion)
-                outcome = outcome_of(case, course, options.period)
+                outcome = outcome_of(case, course)
                 outcome['measured'] = graph.linearizations_used - used
                 outcome['height'] = found.height
                 print(line_of(outcome), flush=True)

@@ -66,11 +66,10 @@ class Answers:
 
 
 class Course(NamedTuple):
-    """What came of a motion: where the robot was, what was answered, and what it took [s]."""
+    """What came of a motion: where the robot was, and what was answered."""
 
     recording: Recording
     answers: Answers
-    elapsed: float
 
 
 class Run:
@@ -138,7 +137,6 @@ class Run:
         simulator, recording = self._simulator, Recording()
         self._graph.pushes.clear()  # of when it was locked in place
         answers = Answers(self._graph, self._period, ANSWER_TIMEOUT, self._realtime)
-        start = time.monotonic()
         for _ in range(round(motion.duration / self._period)):
             moment = motion.at(simulator.time)
             if not recording.add(simulator.time, simulator.state, moment.state):
@@ -148,7 +146,7 @@ class Run:
             answers.wait(self._send(moment.supports), self._stamp)
             self._take_pushes()
             self._advance()
-        return Course(recording, answers, time.monotonic() - start)
+        return Course(recording, answers)
 
     def _wanted(self, moment: Moment) -> Moment:
         """Return where the robot should be, in the world of its odometry."""

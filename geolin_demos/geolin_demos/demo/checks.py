@@ -105,39 +105,36 @@ def check_linearizations(received: Sequence[ReceivedLinearization], referee: Ref
     )
 
 
-def check_accelerations(
-    stamps: IntArray, nu: Array, at: IntArray, nu_dot: Array, base: int = 6
-) -> Verdict:
-    """Compare accelerations with differences of the velocities before and after them.
+def check_accelerations(stamps: IntArray, nu: Array, nu_dot: Array, base: int = 6) -> Verdict:
+    """Compare accelerations (N, base + n) with differences of the velocities before and after.
 
     Velocities (N, base + n) are body twist, unless ``base`` is 0, and joint rates at stamps (N,)
-    [ns], increasing; accelerations (K, base + n) are those ``at`` (K,) [ns]. Beside samples that
-    were lost they are left out. All but a twentieth have to agree: throws are jumps.
+    [ns], increasing. Beside samples that were lost they are left out. All but a twentieth have to
+    agree: throws are jumps.
     """
-    what = 'accelerations against differenced odometry and joint rates'
-    _, k, chosen = np.intersect1d(stamps[1:-1], at, return_indices=True)
     gap = np.diff(stamps)
-    near = np.maximum(gap[k], gap[k + 1]) < LONG_GAP * np.median(gap) if k.size else k < 0
-    k, chosen = k[near], chosen[near]
-    counts = f'{k.size} of {at.size} compared, others beside lost samples'
-    if k.size < max(1.0, LEAST_COMPARED * at.size):
+    longest = LONG_GAP * np.median(gap) if gap.size else 0.0
+    k = np.flatnonzero(np.maximum(gap[1:], gap[:-1]) < longest)
+    what = f'accelerations against differenced velocities at {k.size} of {stamps.size} states'
+    if k.size < max(1.0, LEAST_COMPARED * stamps.size):
         return Verdict(
             False,
-            f'{what}: {counts}, expected at least {LEAST_COMPARED:.0%}; is the machine too busy?',
+            f'{what}, others beside lost samples; expected at least {LEAST_COMPARED:.0%}, is the '
+            'machine too busy?',
         )
     slope = (nu[k + 2] - nu[k]) / (1e-9 * (stamps[k + 2] - stamps[k]))[:, None]
     worst = {}
     for name, part in GROUPS if base else (('joints', slice(None)),):
         off, size = (
             np.percentile(np.abs(values[:, part]).max(axis=1), 95.0)
-            for values in (nu_dot[chosen] - slope, slope)
+            for values in (nu_dot[k + 1] - slope, slope)
         )
         worst[name] = float(off / size) if np.isfinite(off) else np.inf
     name = max(worst, key=lambda group: worst[group])
     return Verdict(
         worst[name] <= ACCELERATION_LIMIT,
-        f'{what}: deviation {worst[name]:.2%} ({name}; of 95 in 100), limit '
-        f'{ACCELERATION_LIMIT:.0%}; {counts}',
+        f'{what}: deviation {worst[name]:.2%} ({name}; 95 in 100 are nearer), limit '
+        f'{ACCELERATION_LIMIT:.0%}',
         worst,
     )
 

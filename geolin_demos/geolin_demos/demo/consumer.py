@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from nav_msgs.msg import Odometry
 from rclpy.executors import Executor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -47,58 +46,43 @@ STEP = 5.0  # between signs of life [s]
 class Consumer:
     """Takes what robot and node publish; the measured time begins with the first linearization.
 
-    Attributes
-    ----------
-    kept
-        Linearizations to check.
+    ``kept`` are the linearizations to check.
     """
 
     def __init__(self, node: Node, duration: float, is_described: bool) -> None:
         self._node, self._duration = node, duration
         self._start: float | None = None
-        self._joints: dict[int, tuple[list[str], Array]] = {}
-        self._base: dict[int, Array] = {}
-        self._answers: dict[int, tuple[int, Array]] = {}
+        self._asked: list[int] = []
+        self._answers: dict[int, tuple[Array, Array]] = {}
         self._delays: list[float] = []
         self.kept: list[Any] = []
         self.descriptions: list[str] = []
-        sensor = qos_profile_sensor_data
-        topics: list[tuple[Any, ...]] = [
-            ('odom', Odometry, sensor, self._on_odometry, self._base),
-            ('joint_states', JointState, sensor, self._on_joint_state, self._joints),
-            (
-                *('/linearizer/linearization', LinearizedDynamics, QoSProfile(depth=10)),
-                *(self._on_linearization, self.kept),
-            ),
-        ]
+        listen, linearization = node.create_subscription, '/linearizer/linearization'
+        joints = listen(JointState, 'joint_states', self._on_joint_state, qos_profile_sensor_data)
+        self._topics: dict[str, list[Any]] = {
+            joints.topic_name: self._asked,
+            listen(
+                LinearizedDynamics, linearization, self._on_linearization, 10
+            ).topic_name: self.kept,
+        }
         if is_described:
-            topics.append(
-                ('robot_description', String, LATCHED, self._on_description, self.descriptions)
-            )
-        self._topics = [
-            (node.create_subscription(kind, topic, callback, qos).topic_name, received)
-            for topic, kind, qos, callback, received in topics
-        ]
+            described = listen(String, 'robot_description', self._on_description, LATCHED)
+            self._topics[described.topic_name] = self.descriptions
 
     def _on_description(self, message: String) -> None:
         self.descriptions.append(message.data)
 
-    def _on_odometry(self, message: Odometry) -> None:
-        if not self.is_over:
-            v = np.array(twist_numbers(message.twist.twist))
-            self._base[nanoseconds(message.header.stamp)] = v
-
     def _on_joint_state(self, message: JointState) -> None:
         if not self.is_over:
-            rates = message.name, np.array(message.velocity)
-            self._joints[nanoseconds(message.header.stamp)] = rates
+            self._asked.append(nanoseconds(message.header.stamp))
 
     def _on_linearization(self, message: LinearizedDynamics) -> None:
         if self._start is None:
             self._start = time.monotonic()
             print(f'listening for {self._duration:g} s ...', flush=True)
-        stamp = nanoseconds(message.header.stamp)
-        self._answers[stamp] = nanoseconds(message.odometry_stamp), np.array(message.nu_dot)
+        stamp, rates = nanoseconds(message.header.stamp), message.state.joint_rates
+        twist = twist_numbers(message.state.base_twist) if message.floating_base else ()
+        self._answers[stamp] = np.concatenate((twist, rates)), np.array(message.nu_dot)
         self._delays.append(1e-9 * (time.time_ns() - stamp))
         due = time.monotonic() - self._start >= len(self.kept) * self._duration / KEPT
         if due and len(self.kept) < KEPT:
@@ -111,12 +95,10 @@ class Consumer:
 
     def missing(self) -> list[str]:
         """Return a line for every topic on which nothing came, with what is known about it."""
-        is_fixed = bool(self.kept) and not self.kept[0].floating_base
         lines = []
-        for topic, received in self._topics:
-            if not received and not (is_fixed and received is self._base):
-                has = self._node.count_publishers(topic)
-                lines.append(f'{topic}: no {"message of its publisher" if has else "publisher"}')
+        for topic in (topic for topic, received in self._topics.items() if not received):
+            has = self._node.count_publishers(topic)
+            lines.append(f'{topic}: no {"message of its publisher" if has else "publisher"}')
         return lines
 
     def listen(self, executor: Executor, patience: float, stop: Event) -> None:
@@ -143,9 +125,11 @@ class Consumer:
         received = [read_linearization(message) for message in self.kept]
         last, size = received[-1], len(serialize_message(self.kept[-1]))
         states, n = last.B.shape
-        asked = np.array(sorted(self._joints), dtype=np.int64)
-        answered = np.array(sorted(self._answers), dtype=np.int64)
-        answered = answered[answered <= asked[-1]]
+        asked = np.array(sorted(self._asked), dtype=np.int64)
+        stamps = sorted(self._answers)
+        answered = np.array(stamps, dtype=np.int64)
+        found = [self._answers[stamp] for stamp in stamps]
+        nu, nu_dot = (np.array(values) for values in zip(*found, strict=True))
         p50, p99 = 1e3 * np.percentile(self._delays, (50, 99))
         print(
             f'\nrobot     {last.model_name}: {len(last.joint_names)} joints, {states} states; '
@@ -156,7 +140,7 @@ class Consumer:
         )
         verdicts = (
             check_linearizations(received, referee_for(description, last)),
-            self._check_accelerations(answered),
+            check_accelerations(answered, nu, nu_dot, len(last.nu_dot) - len(last.tau)),
             check_answered(asked, answered),
         )
         print('worst deviation of each block of A and B', block_table(verdicts[0]), sep='\n')
@@ -164,24 +148,6 @@ class Consumer:
         draw(last, picture)
         print(f'picture   {picture}', flush=True)
         return all(verdict.passed for verdict in verdicts)
-
-    def _check_accelerations(self, answered: IntArray) -> Verdict:
-        """Judge those about joint states and odometry of one stamp."""
-        first = self.kept[0]
-        is_fixed, m = not first.floating_base, len(first.nu_dot)
-        base = dict.fromkeys(self._joints, np.zeros(0)) if is_fixed else self._base
-        stamps = sorted(base.keys() & self._joints.keys())
-        names = self._joints[stamps[0]][0] if stamps else ()
-        order = [names.index(name) for name in first.joint_names if names]
-        nu = [np.concatenate((base[t], self._joints[t][1][order])) for t in stamps]
-        exact = [t for t in answered.tolist() if is_fixed or self._answers[t][0] == t]
-        return check_accelerations(
-            np.array(stamps, dtype=np.int64),
-            np.array(nu).reshape(-1, m),
-            np.array(exact, dtype=np.int64),
-            np.array([self._answers[t][1] for t in exact]).reshape(-1, m),
-            0 if is_fixed else 6,
-        )
 
 
 def block_table(verdict: Verdict) -> str:

@@ -134,15 +134,13 @@ def simulate(
     return recording
 
 
-def push_of(
-    impulse: float, angle: float, start: float, mass: float, duration: float = 0.1
-) -> Push:
+def push_of(impulse: float, angle: float, start: float, mass: float) -> Push:
     """Return a horizontal push of momentum m g J, with J = ``impulse`` [s].
 
     J of 0.05 s is half the weight for 0.1 s. The angle is from the x axis of the world [rad].
     """
-    force = impulse * mass * GRAVITY / duration
-    return Push(start, (force * float(np.cos(angle)), force * float(np.sin(angle)), 0.0), duration)
+    force = impulse * mass * GRAVITY / Push.duration
+    return Push(start, (force * float(np.cos(angle)), force * float(np.sin(angle)), 0.0))
 
 
 def random_pushes(
