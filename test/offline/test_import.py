@@ -174,7 +174,7 @@ def test_import__makes_stamps_of_arrival_even_on_request(tmp_path):
     assert np.ptp(np.diff(even)) < 1e-12
     assert np.abs(even - t - 0.001).max() < 5e-4
     np.savez(path, t=np.r_[t, t[-1] + 1.0], q=np.zeros((201, 2)))
-    with pytest.raises(RecordingError, match=r'step of 1 s .* samples are missing'):
+    with pytest.raises(RecordingError, match=r'step of 1 s, .* samples are missing'):
         read_log(joint_log(path, even=True), path)
 
 

@@ -48,21 +48,20 @@ def write_log(
         If the bag exists or cannot be written.
     """
     messages = {name: _message(topic) for name, topic in log.topics.items()}
+    stamps = np.round(log.time * 1e9).astype(np.int64).tolist()
     with BagWriter(path, storage) as bag:
-        stamps = np.round(log.time * 1e9).astype(np.int64)
         if log.description:
             bag.add_topic(DESCRIPTION, STRING)
             described = empty_message(STRING)
             described.data = log.description
-            bag.write(DESCRIPTION, int(stamps.min()), described)
+            bag.write(DESCRIPTION, min(stamps), described)
         for name, topic in log.topics.items():
             bag.add_topic(name, TYPES[topic.kind])
-        for k in watch(range(stamps.size), stamps.size):
+        for k, stamp in watch(enumerate(stamps), len(stamps)):
             for name, topic in log.topics.items():
-                message = messages[name]
-                write_stamp(message.header.stamp, int(stamps[k]))
-                _write(message, topic, k)
-                bag.write(name, int(stamps[k]), message)
+                write_stamp(messages[name].header.stamp, stamp)
+                _write(messages[name], topic, k)
+                bag.write(name, stamp, messages[name])
 
 
 def _message(topic: Topic) -> Any:
