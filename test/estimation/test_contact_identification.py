@@ -140,7 +140,7 @@ def test_masses_are_found_of_a_robot_on_its_feet_without_any_contact_force(walk,
     assert (signals.holds.sum(axis=1) < 4).mean() > 0.5  # trots: fast enough to tell rotors
     values = found.joint_values()
     for joint in model.joint_names:
-        assert values[joint, 'rotor'][1] == pytest.approx(ROTOR, rel=0.25)
+        assert values[joint, 'rotor'] == pytest.approx(ROTOR, rel=0.25)
 
 
 def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk, model, path):
@@ -153,7 +153,7 @@ def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk,
     known = deviations(found, state, contacts=FEET, covariance=covariance)
     values = found.joint_values()
     rotor, damping, friction, speed = (
-        np.array([values[joint, kind][1] for joint in model.joint_names])
+        np.array([values[joint, kind] for joint in model.joint_names])
         for kind in ('rotor', 'damping', 'friction', 'friction_speed')
     )
 

@@ -67,12 +67,9 @@ class Body:
     def jacobian(self, numbers: Array) -> Array:
         """Return the derivative (10, 10) of `parameters`."""
         U = _triangle(numbers)
-        F = self.factor @ U
-        found = np.empty((NUMBERS, NUMBERS))
-        for k, (i, j) in enumerate(zip(ROW, COLUMN, strict=True)):
-            half = np.outer(self.factor[:, i] * (U[i, i] if i == j else 1.0), F[:, j])
-            found[:, k] = inertial_parameters_of(half + half.T)
-        return found
+        ways = self.factor[:, ROW] * np.where(ROW == COLUMN, np.diag(U)[ROW], 1.0)
+        halves = np.einsum('ik,jk->kij', ways, (self.factor @ U)[:, COLUMN])
+        return inertial_parameters_of(halves + halves.swapaxes(1, 2)).T
 
 
 def pseudo_inertia(parameters: Array) -> Array:
@@ -90,10 +87,10 @@ def pseudo_inertia(parameters: Array) -> Array:
 
 
 def inertial_parameters_of(J: Array) -> Array:
-    """Return the ten parameters (10,) of a pseudo-inertia (4, 4); linear."""
-    trace = J[0, 0] + J[1, 1] + J[2, 2]
-    tensor = [(trace if i == j else 0.0) - J[i, j] for i, j in _TENSOR]
-    return np.array([J[3, 3], *J[:3, 3], *tensor])
+    """Return the ten parameters (..., 10) of pseudo-inertias (..., 4, 4); linear."""
+    trace = J[..., 0, 0] + J[..., 1, 1] + J[..., 2, 2]
+    tensor = [(trace if i == j else 0.0) - J[..., i, j] for i, j in _TENSOR]
+    return np.stack([J[..., 3, 3], *np.moveaxis(J[..., :3, 3], -1, 0), *tensor], axis=-1)
 
 
 def is_physical(parameters: Array) -> bool:

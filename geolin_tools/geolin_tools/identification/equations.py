@@ -13,7 +13,7 @@ changes.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from geolin_ros.linearization.contacts.description import SIZES, resolve
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 from geolin_tools.identification.signals import Motion, Track
 
 
@@ -65,9 +65,10 @@ class Equations:
     free: tuple[Array | None, ...]
 
     @property
-    def start(self) -> IntArray:
-        """First sample (k,) of each recording."""
-        return np.cumsum([0, *(len(motion.time) for motion in self.motions[:-1])])
+    def parts(self) -> list[slice]:
+        """Samples of each recording."""
+        ends = np.cumsum([len(motion.time) for motion in self.motions]).tolist()
+        return [slice(begin, end) for begin, end in pairwise([0, *ends])]
 
     def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
         """Return a function (N,) of a joint's rate, see `Motion.of_rate`."""
@@ -84,12 +85,11 @@ class Equations:
         at = m - self.position.shape[1] + joint
         for motion, free in zip(self.motions, self.free, strict=True):
             if free is None:
-                rows = np.zeros((len(motion.time), m))
-                rows[:, at] = effort(motion)
+                parts.append(np.zeros((len(motion.time), m)))
+                parts[-1][:, at] = effort(motion)
             else:
                 column = effort(motion.sharp)[:, np.newaxis]
-                rows = motion.sharp_grid.smooth(free[:, :, at] * column)
-            parts.append(rows)
+                parts.append(motion.sharp_grid.smooth(free[:, :, at] * column))
         return np.concatenate(parts)
 
     @property
@@ -100,13 +100,9 @@ class Equations:
     @property
     def shares(self) -> Array:
         """Which part (k, m) of the noise of each row P leaves to it: its variance."""
-        m = self.measured.shape[1]
-        return np.array(
-            [
-                np.ones(m) if free is None else np.einsum('kii->i', free) / len(free)
-                for free in self.free
-            ]
-        )
+        every = np.ones(self.measured.shape[1])
+        of_free = [None if P is None else np.einsum('kii->i', P) / len(P) for P in self.free]
+        return np.array([every if share is None else share for share in of_free])
 
 
 class Likeness(NamedTuple):
@@ -176,22 +172,6 @@ def joined(parts: Sequence[Equations]) -> Equations:
     return Equations(**columns)
 
 
-def states_of(model: TreeModel, motion: Track) -> list[State]:
-    """Return the states of a motion; a base without pose rests at the origin."""
-    count = len(motion.time)
-    H = np.broadcast_to(np.eye(4), (count, 4, 4)) if motion.pose is None else motion.pose
-    v = np.zeros((count, 6)) if motion.twist is None else motion.twist
-    return [model.state(H[k], motion.position[k], v[k], motion.rate[k]) for k in range(count)]
-
-
-def wrenches_at(motion: Track, k: int) -> list[Wrench]:
-    """Return the measured wrenches at a sample."""
-    return [
-        Wrench(link, values[k, :3], values[k, 3:], 'world')
-        for link, values in motion.forces.items()
-    ]
-
-
 def _along(model: TreeModel, motion: Motion) -> Equations:
     """Return the equations along a motion: computed along the sharp one, then filtered."""
     track, grid, six = motion.sharp, motion.sharp_grid, model.m - model.n
@@ -200,11 +180,18 @@ def _along(model: TreeModel, motion: Motion) -> Equations:
     if six:
         assert track.twist_dot is not None
         acceleration = np.hstack((track.twist_dot, acceleration))
-    states = states_of(model, track)
     described = np.empty((count, model.m))
     regressor = np.empty((count, model.m, 10 * len(model.body_names)))
+    # a base without pose rests at the origin
+    H = np.broadcast_to(np.eye(4), (count, 4, 4)) if track.pose is None else track.pose
+    v = np.zeros((count, 6)) if track.twist is None else track.twist
+    states = [model.state(H[k], track.position[k], v[k], track.rate[k]) for k in range(count)]
     for k, state in enumerate(states):
-        described[k] = inverse_dynamics(model, state, acceleration[k], wrenches_at(track, k))
+        wrenches = [
+            Wrench(link, force[k, :3], force[k, 3:], 'world')
+            for link, force in track.forces.items()
+        ]
+        described[k] = inverse_dynamics(model, state, acceleration[k], wrenches)
         regressor[k] = inverse_dynamics_regressor(model, state, acceleration[k])
     own, tree = model.own_coordinate, model.tree
     rubbed = tree.friction[own] * np.tanh(track.rate / tree.friction_speed[own])

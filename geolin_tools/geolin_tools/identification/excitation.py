@@ -3,7 +3,7 @@
 """What a recording can tell about a robot, before anything is identified of it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from geolin_tools.identification.equations import (
 from geolin_tools.identification.fit import FIRST_NOISE, row_sizes
 from geolin_tools.identification.parameters import Parameters
 from geolin_tools.identification.signals import (
-    DEGREES,
+    FASTEST,
     STILL,
     Motion,
     Signals,
-    delayed_efforts,
-    needed_rate,
+    even_times,
     prepare,
+    resampled,
+    wanted_cutoff,
 )
 
 LATEST, FINEST = 0.1, 0.004
@@ -49,67 +50,46 @@ POOR = 0.3
 """A recording that tells less than this part of what a robot's motion can tell is poor."""
 
 
-@dataclass(frozen=True)
-class Excitation:
-    """What a recording can tell.
-
-    Attributes
-    ----------
-    rate, needed_rate
-        Samples a second, and how many the motion asks for [Hz].
-    determined, possible
-        How many combinations of inertial parameters the recording tells, if efforts are good to
-        2 %, and how many any motion of the robot could.
-    condition
-        Condition number of the regressor of the possible ones: in units of what the description
-        may be off, rows by the size of their efforts.
-    delay
-        By how much efforts come after the motion [s]; NaN where that is not determined.
-    factors : (n,)
-        Measured by described effort of each joint; NaN where they are not alike.
-    problems
-        What to fix, a sentence each.
-    """
+class Excitation(NamedTuple):
+    """What a recording can tell."""
 
     rate: float
     needed_rate: float
+    """Samples a second, and how many the motion asks for [Hz]."""
     determined: int
     possible: int
+    """How many combinations of inertial parameters the recording tells, if efforts are good to
+    2 %, and how many any motion of the robot could."""
     condition: float
+    """Condition number of the regressor of the possible ones: in units of what the description
+    may be off, rows by the size of their efforts."""
     delay: float
+    """By how much efforts come after the motion [s]; NaN where that is not determined."""
     factors: Array
+    """(n,) Measured by described effort of each joint; NaN where they are not alike."""
     problems: tuple[str, ...]
+    """What to fix, a sentence each."""
 
 
 def examine(model: TreeModel, signals: Signals) -> Excitation:
     """Return what a recording, which passed `check`, can tell of a robot."""
     motion = prepare(signals, model)
     equations = equations_of(model, [motion])
-    rate = 1.0 / float(np.median(np.diff(signals.time)))
-    needed = needed_rate(signals)
-    values = np.linalg.eigvalsh(information(equations, Parameters(model, equations)))[::-1]
-    possible = _possible(model, equations)
-    determined = int((values > 1.0).sum())
-    condition = float(np.sqrt(values[0] / max(values[possible - 1], 1e-300)))
-    tells = signals.effort is not None and signals.holds is None
-    late = _delay(equations, motion, signals) if tells else np.nan
-    alike = likeness(equations)
-    problems = [
-        *_of_units(model, signals, alike),
-        *_of_motion(model, signals, determined, possible),
-    ]
-    if rate < 0.9 * needed:
-        problems.append(
-            f'{signals.name} has {rate:.4g} samples a second, the motion asks for {needed:.4g}: '
-            'accelerations and friction are smoothed away; record faster, or move more slowly'
-        )
-    if abs(late) > 1.0 / rate:
-        problems.append(
-            f'efforts come {late * 1e3:.1f} ms after the motion they belong to; take that out '
-            'with identify --delay auto'
-        )
-    found = rate, needed, determined, possible, condition, late, alike.factor, tuple(problems)
-    return Excitation(*found)
+    parameters, alike = Parameters(model, equations), likeness(equations)
+    values = np.linalg.eigvalsh(information(equations, parameters))[::-1]
+    possible = _possible(model, equations, spreads_of(parameters))
+    found = Excitation(
+        rate=1.0 / even_times(signals)[0],
+        needed_rate=wanted_cutoff(signals) / FASTEST,
+        determined=int((values > 1.0).sum()),
+        possible=possible,
+        condition=float(np.sqrt(values[0] / max(values[possible - 1], 1e-300))),
+        delay=_delay(equations, motion, signals),
+        factors=alike.factor,
+        problems=(),
+    )
+    problems = *_of_units(model, signals, alike), *_of_motion(model, signals, found)
+    return found._replace(problems=problems)
 
 
 def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) -> float:
@@ -124,24 +104,23 @@ def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) 
     RecordingError
         If the recording has no efforts, or does not tell.
     """
-    if signals.effort is None or signals.holds is not None:
-        raise RecordingError(
-            f'{signals.name} has no efforts, or has contacts, expected efforts without contacts '
-            'to find a delay of; give the delay in seconds'
-        )
     motion = prepare(signals, model, cutoff)
     late = _delay(equations_of(model, [motion]), motion, signals)
     if np.isnan(late):
         raise RecordingError(
             f'{signals.name} does not tell by how much efforts come after the motion, expected '
-            'motions of several frequencies, and joints that agree; give the delay in seconds'
+            'efforts, no contacts, motions of several frequencies, and joints that agree; give '
+            'the delay in seconds'
         )
     return late
 
 
 def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:
-    """Return the delay [s], NaN if none is clearly better than others."""
-    step = max(float(np.median(np.diff(signals.time))), FINEST)
+    """Return the delay [s], NaN without efforts or if none is clearly better than others."""
+    if signals.effort is None or signals.holds is not None:
+        return np.nan
+    period, even = even_times(signals)
+    step = max(period, FINEST)
     lags = np.arange(-round(LATEST / step), round(LATEST / step) + 1) * step
     n = equations.position.shape[1]
     known = np.flatnonzero(np.isfinite(equations.measured[:, -n:]).all(axis=0))
@@ -151,7 +130,7 @@ def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:
     size = row_sizes(equations)[-n:]
     of_joints = np.zeros((lags.size, len(bases)))
     for k, lag in enumerate(lags):
-        efforts = delayed_efforts(signals, motion, lag)
+        efforts = motion.grid.smooth(resampled(signals.time - lag, signals.effort, even))
         for j, (c, Q) in enumerate(bases.items()):
             effort = efforts[:, c] / max(float(size[c]), 1e-12)
             of_joints[k, j] = float(np.mean((effort - Q @ (Q.T @ effort)) ** 2))
@@ -195,10 +174,9 @@ def information(equations: Equations, parameters: Parameters) -> Array:
     return np.asarray(J.T @ J)
 
 
-def _possible(model: TreeModel, equations: Equations) -> int:
+def _possible(model: TreeModel, equations: Equations, spreads: Array) -> int:
     """Return how many combinations the same efforts could tell of any motion."""
     rng = np.random.default_rng(0)
-    spreads = spreads_of(Parameters(model, equations))
     known = np.isfinite(equations.measured).all(axis=0)
     rows = []
     for _ in range(2 + 2 * spreads.shape[1] // max(int(known.sum()), 1)):
@@ -209,64 +187,62 @@ def _possible(model: TreeModel, equations: Equations) -> int:
 
 def spreads_of(parameters: Parameters) -> Array:
     """Return inertial parameters (10 nb) by the numbers of bodies, at the description."""
-    x = np.zeros(parameters.count)
     found = np.zeros((parameters.described.size, 10 * len(parameters.bodies)))
-    for body, part, block in parameters.inertial_jacobians(x):
+    for body, part, block in parameters.inertial_jacobians(np.zeros(parameters.count)):
         found[10 * body : 10 * body + 10, part] = block
     return found
 
 
-# ---- sentences
-
-
 def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[str]:
+    names, limits = model.joint_names, model.limits
     farthest = np.abs(signals.position).max(axis=0)
-    bound = np.maximum(np.abs(model.limits.lower), np.abs(model.limits.upper))
+    bound = np.maximum(np.abs(limits.lower), np.abs(limits.upper))
     bound = np.where(np.isfinite(bound) & (bound > 0.0), bound, 2.0 * np.pi)
-    for c in np.flatnonzero((farthest > 2.0 * bound) & (farthest / DEGREES < 1.1 * bound)):
+    for c in np.flatnonzero((farthest > 2.0 * bound) & (np.deg2rad(farthest) < 1.1 * bound)):
         yield (
-            f'positions of joint {model.joint_names[c]!r} reach {farthest[c]:.4g}, its range is '
+            f'positions of joint {names[c]!r} reach {farthest[c]:.4g}, its range is '
             f'{bound[c]:.3g} rad: they look like degrees; convert positions and rates to rad'
         )
-    names = model.joint_names
     turned = (alike.factor < 0.0) | (np.isnan(alike.factor) & (alike.friction < BACKWARDS))
     for c in np.flatnonzero(turned):
         yield (
             f'efforts of joint {names[c]!r} have the sign opposite to the description; turn them, '
             'or the axis of the joint'
         )
-    advice = (
-        'amperes, or torques of the motor before its gear? convert them to N m, or let identify '
-        '--scale {} find the factor'
-    )
     size = np.where(alike.share > ENOUGH, np.abs(alike.factor), alike.size)
     other = ((alike.share > ENOUGH) & (size > OFF)) | (size < 1.0 / OFF)
-    for c in np.flatnonzero(other):
+    measured = np.zeros(model.n) if signals.effort is None else signals.effort
+    reached = np.abs(np.nan_to_num(np.atleast_2d(measured))).max(axis=0)
+    beyond = (limits.effort > 0.0) & (reached > BEYOND * limits.effort)
+    for c in np.flatnonzero(other | beyond):
+        what = f'are {size[c]:.3g} times what the description expects'
+        if not other[c]:
+            what = f'reach {reached[c]:.4g}, its limit is {limits.effort[c]:.4g}'
         yield (
-            f'efforts of joint {names[c]!r} are {size[c]:.3g} times what the description expects: '
-            f'{advice.format(names[c])}'
-        )
-    if signals.effort is None:
-        return
-    reached = np.abs(np.nan_to_num(signals.effort)).max(axis=0)
-    most = model.limits.effort
-    for c in np.flatnonzero((most > 0.0) & (reached > BEYOND * most) & ~other):
-        yield (
-            f'efforts of joint {names[c]!r} reach {reached[c]:.4g}, its limit is {most[c]:.4g}: '
-            f'{advice.format(names[c])}'
+            f'efforts of joint {names[c]!r} {what}: amperes, or torques of the motor before its '
+            f'gear? convert them to N m, or let identify --scale {names[c]} find the factor'
         )
 
 
-def _of_motion(
-    model: TreeModel, signals: Signals, determined: int, possible: int
-) -> Iterator[str]:
+def _of_motion(model: TreeModel, signals: Signals, found: Excitation) -> Iterator[str]:
     still = np.flatnonzero(np.ptp(signals.position, axis=0) < STILL)
     if still.size:
         names = ', '.join(model.joint_names[c] for c in still)
         yield f'joints {names} do not move: nothing determines their rotors and friction'
-    if determined < POOR * possible:
+    if found.determined < POOR * found.possible:
         yield (
-            f'{signals.name} determines {determined} of {possible} combinations of masses, '
-            'centres of mass and inertias, expected a third or more; move all joints at once, '
-            'farther, at different speeds'
+            f'{signals.name} determines {found.determined} of {found.possible} combinations of '
+            'masses, centres of mass and inertias, expected a third or more; move all joints at '
+            'once, farther, at different speeds'
+        )
+    if found.rate < 0.9 * found.needed_rate:
+        yield (
+            f'{signals.name} has {found.rate:.4g} samples a second, the motion asks for '
+            f'{found.needed_rate:.4g}: accelerations and friction are smoothed away; record '
+            'faster, or move more slowly'
+        )
+    if abs(found.delay) > 1.0 / found.rate:
+        yield (
+            f'efforts come {found.delay * 1e3:.1f} ms after the motion they belong to; take that '
+            'out with identify --delay auto'
         )

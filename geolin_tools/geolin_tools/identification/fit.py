@@ -88,24 +88,20 @@ def fit(
     """
     features = _Features(parameters, equations)
     x, known = np.zeros(parameters.count), np.isfinite(equations.measured)
-    residual = features.residual(x)
+    residual = features.predict(x) - equations.measured
     # first as if the robot could be met exactly: residuals of the description are no noise
     noise = np.maximum(FIRST_NOISE * row_sizes(equations), 1e-12) * np.ones_like(residual)
-    lasting = np.ones_like(noise)
-    for k in watch(range(ROUNDS), ROUNDS):
-        outliers = _weights(residual, noise) if k else 1.0
-        weight = np.where(known, outliers / (noise * np.sqrt(lasting)), 0.0)
-        compressed = features.compress(x, weight)
-        before, x = x, _solve(features, compressed, x)
-        residual = features.residual(x)
+    weight = np.where(known, 1.0 / noise, 0.0)
+    for _ in watch(range(ROUNDS), ROUNDS):
+        before, x = x, _solve(features, features.compress(x, weight), x)
+        residual = features.predict(x) - equations.measured
         noise, lasting = _noise(residual, equations)
+        weight = np.where(known, _weights(residual, noise) / (noise * np.sqrt(lasting)), 0.0)
         if np.abs(x - before).max(initial=0.0) < SETTLED:
             break
-    weight = np.where(known, _weights(residual, noise) / (noise * np.sqrt(lasting)), 0.0)
     worth = weight / np.sqrt(_inflation(features, equations, x, weight * np.nan_to_num(residual)))
-    compressed = features.compress(x, worth)
-    J = features.jacobian(compressed, x)
-    pull = J.T @ features.compressed_residual(compressed, x) + x
+    r, J = features.compressed(features.compress(x, worth), x, x)
+    pull = J.T @ r + x
     pressed = np.where(x - parameters.lower < AT_BOUND, np.maximum(pull, 0.0), 0.0)
     return Fit(x, J.T @ J + np.diag(pressed**2))
 
@@ -119,145 +115,99 @@ class _Features:
     """Rows of equations as coefficients: (described + features @ coefficients(x)) / scale.
 
     Coefficients: changes of inertial parameters of identified bodies, then for each joint number
-    its own; Coulomb friction is linearized in the logarithm of its speed, see `compress`.
+    its own; Coulomb friction is linearized in the logarithm of its speed, about some numbers.
     """
 
     def __init__(self, parameters: Parameters, equations: Equations) -> None:
-        self._p, self._e = parameters, equations
-        model = parameters.model
-        self._six = model.m - model.n
-        self._inertial = NUMBERS * len(parameters.bodies)
+        self.parameters, self._e = parameters, equations
+        self._six = parameters.model.m - parameters.model.n
         columns = [NUMBERS * i + k for i in parameters.bodies for k in range(NUMBERS)]
         self._regressor = equations.regressor[:, :, columns]
-        self._own = model.own_coordinate
         self._scaled = {n.joint for n in parameters.joints if n.kind == 'scale'}
-        self._speed_at = {
-            n.joint: self._inertial + k
-            for k, n in enumerate(parameters.joints)
-            if n.kind == 'friction_speed'
-        }
         self._origin = parameters.described[list(parameters.bodies)].ravel()
         rubbing = [number.joint for number in parameters.joints if number.kind == 'friction']
         self._described = equations.described - equations.friction[:, :, rubbing].sum(axis=2)
 
     def predict(self, x: Array) -> Array:
-        values, coefficients = self._p.joint_values(x), self.coefficients(x, x)
-        found: Array = self._described + self._regressor @ coefficients[: self._inertial]
-        found += self._columns(values) @ coefficients[self._inertial :]
+        """Return the efforts (N, m) that would be measured."""
+        p, (coefficients, _) = self.parameters, self.coefficients(x, x)
+        found: Array = self._described + self._regressor @ coefficients[: p.first]
+        found += self.columns(x) @ coefficients[p.first :]
         for c in self._scaled:
-            found[:, self._six + c] /= values[c, 'scale']
+            found[:, self._six + c] /= p.joint_values(x)[c, 'scale']
         return found
 
-    def residual(self, x: Array) -> Array:
-        """Return predicted minus measured efforts (N, m), NaN where not measured."""
-        return self.predict(x) - self._e.measured
-
-    def compress(self, x: Array, weight: Array) -> list[tuple[Array, int | None, Array]]:
+    def compress(self, x: Array, weight: Array) -> list[tuple[Array, int | None]]:
         """Return few rows, about ``x``, with the same squared residuals as all weighted ones.
 
-        Each element has rows [features, described, measured], the joint whose scale divides them,
-        and the speeds of friction about which the features are linearized.
+        Each element has rows [features, described, measured], and the joint whose scale divides
+        them.
         """
-        columns = self._columns(self._p.joint_values(x))
-        groups: dict[int | None, list[int]] = {}
-        for row in range(self._e.measured.shape[1]):
-            c = row - self._six
-            groups.setdefault(c if c in self._scaled else None, []).append(row)
-        found = []
-        for scaled, members in groups.items():
-            gram = np.zeros((self._p.count + 2, self._p.count + 2))
-            for row in members:
-                F = self.row_features(row, columns)
-                F *= weight[:, row, np.newaxis]
-                F = F[weight[:, row] > 0.0]
-                gram += F.T @ F
-            found.append((_root(gram), scaled, x))
-        return found
+        columns, grams = self.columns(x), dict[int | None, Array]()
+        for row in range(weight.shape[1]):
+            kept = weight[:, row] > 0.0
+            F = self.row_features(row, columns)[kept] * weight[kept, row, np.newaxis]
+            joint = row - self._six if row - self._six in self._scaled else None
+            grams[joint] = grams.get(joint, 0.0) + F.T @ F
+        return [(_root(gram), joint) for joint, gram in grams.items()]
 
-    def coefficients(self, x: Array, about: Array) -> Array:
-        """Return the coefficients (p,) of the features."""
-        values = self._p.joint_values(x)
-        own = np.zeros(len(self._p.joints))
-        for k, number in enumerate(self._p.joints):
-            c = number.joint
-            own[k] = values[c, number.kind] - number.start
-            if number.kind == 'friction':
-                own[k] = values[c, 'friction']
-            elif number.kind == 'friction_speed':
-                at = self._speed_at[c]
-                own[k] = values[c, 'friction'] * number.spread * (x[at] - about[at])
-            elif number.kind == 'scale':
-                own[k] = 0.0
-        inertial = self._p.inertial(x)[list(self._p.bodies)].ravel()
-        return np.concatenate((inertial - self._origin, own))
-
-    def coefficient_jacobian(self, x: Array, about: Array) -> Array:
-        """Return the derivative (p, p) of `coefficients`."""
-        J = np.zeros((self._p.count, self._p.count))
-        for p, (_, part, block) in enumerate(self._p.inertial_jacobians(x)):
-            J[NUMBERS * p : NUMBERS * (p + 1), part] = block
-        values = self._p.joint_values(x)
-        friction_at = 0
-        for k, number in enumerate(self._p.joints):
-            at = self._inertial + k
-            if number.kind == 'friction':
-                friction_at = at
+    def coefficients(self, x: Array, about: Array) -> tuple[Array, Array]:
+        """Return the coefficients (p,) of the features, and their derivative (p, p)."""
+        p = self.parameters
+        found, J = np.zeros(p.count), np.zeros((p.count, p.count))
+        found[: p.first] = p.inertial(x)[list(p.bodies)].ravel() - self._origin
+        for _, part, block in p.inertial_jacobians(x):
+            J[part, part] = block
+        for at, number in enumerate(p.joints, p.first):
             if number.kind == 'friction_speed':
-                friction = values[number.joint, 'friction']
-                J[at, at] = friction * number.spread
-                slope = self._p.joints[friction_at - self._inertial].slope(x[friction_at])
-                J[at, friction_at] = slope * number.spread * (x[at] - about[at])
+                shift = number.spread * (x[at] - about[at])
+                found[at], J[at, at] = found[at - 1] * shift, found[at - 1] * number.spread
+                J[at, at - 1] = J[at - 1, at - 1] * shift
             elif number.kind != 'scale':
-                J[at, at] = number.slope(x[at])
-        return J
+                start = 0.0 if number.kind == 'friction' else number.start
+                found[at], J[at, at] = number.value(x[at]) - start, number.slope(x[at])
+        return found, J
 
-    def compressed_residual(
-        self, compressed: list[tuple[Array, int | None, Array]], x: Array
-    ) -> Array:
-        """Return the residuals of compressed rows."""
-        values = self._p.joint_values(x)
-        parts = []
-        for R, scaled, about in compressed:
-            scale = 1.0 if scaled is None else values[scaled, 'scale']
-            coefficients = self.coefficients(x, about) / scale
-            parts.append(R[:, :-2] @ coefficients + R[:, -2] / scale - R[:, -1])
-        return np.concatenate(parts)
+    def compressed(
+        self, rows: list[tuple[Array, int | None]], about: Array, x: Array
+    ) -> tuple[Array, Array]:
+        """Return the residuals of rows that were compressed about some numbers, and derivative."""
+        values, (coefficients, slopes) = (
+            self.parameters.joint_values(x),
+            self.coefficients(x, about),
+        )
+        residuals, derivatives = [], []
+        for R, joint in rows:
+            scale = 1.0 if joint is None else values[joint, 'scale']
+            effort = (R[:, :-2] @ coefficients + R[:, -2]) / scale
+            J = R[:, :-2] @ slopes / scale
+            for at, number in enumerate(self.parameters.joints, self.parameters.first):
+                if number.kind == 'scale' and number.joint == joint:
+                    J[:, at] = -effort * number.spread
+            residuals.append(effort - R[:, -1])
+            derivatives.append(J)
+        return np.concatenate(residuals), np.concatenate(derivatives)
 
-    def jacobian(self, compressed: list[tuple[Array, int | None, Array]], x: Array) -> Array:
-        """Return the derivative of `compressed_residual`."""
-        values, parts = self._p.joint_values(x), []
-        for R, scaled, about in compressed:
-            scale = 1.0 if scaled is None else values[scaled, 'scale']
-            J = R[:, :-2] @ self.coefficient_jacobian(x, about) / scale
-            for k, number in enumerate(self._p.joints):
-                if number.kind == 'scale' and number.joint == scaled:
-                    torque = R[:, :-2] @ self.coefficients(x, about) + R[:, -2]
-                    J[:, self._inertial + k] = -torque / scale * number.spread
-            parts.append(J)
-        return np.concatenate(parts)
-
-    def _columns(self, values: dict[tuple[int, str], float]) -> Array:
+    def columns(self, x: Array) -> Array:
         """Return what a unit of each number of a joint adds to the rows, (N, m, joints).
 
         Of a friction speed its slope by the logarithm, at a friction of one.
         """
-        rest = self._p.model.tree.rest[self._own]
-        columns = np.zeros((*self._e.measured.shape, len(self._p.joints)))
-        for k, number in enumerate(self._p.joints):
+        p, values = self.parameters, self.parameters.joint_values(x)
+        rest = p.model.tree.rest[p.model.own_coordinate]
+        columns = np.zeros((*self._e.measured.shape, len(p.joints)))
+        for k, number in enumerate(p.joints):
             if number.kind != 'scale':
-                speed = values.get((number.joint, 'friction_speed'), 1.0)
+                speed = values[number.joint, 'friction_speed']
                 effort = _effort(number, speed, float(rest[number.joint]))
                 columns[:, :, k] = self._e.rows_of(number.joint, effort)
         return columns
 
     def row_features(self, row: int, columns: Array) -> Array:
         """Return a row as [features, described, measured] (N, p + 2), by `columns`."""
-        F = np.empty((len(self._described), self._p.count + 2))
-        F[:, : self._inertial] = self._regressor[:, row]
-        F[:, self._inertial : -2] = columns[:, row]
-        F[:, -2] = self._described[:, row]
-        F[:, -1] = np.nan_to_num(self._e.measured[:, row])
-        return F
+        measured = np.nan_to_num(self._e.measured[:, row])
+        parts = self._regressor[:, row], columns[:, row], self._described[:, row], measured
+        return np.column_stack(parts)
 
 
 def _effort(number: JointNumber, speed: float, rest: float) -> Callable[[Track], Array]:
@@ -277,26 +227,25 @@ def _effort(number: JointNumber, speed: float, rest: float) -> Callable[[Track],
     }[number.kind]
 
 
-def _solve(features: _Features, compressed: Any, x: Array) -> Array:
+def _solve(features: _Features, rows: list[tuple[Array, int | None]], about: Array) -> Array:
     """Return the numbers that solve a round."""
-    p = features._p
+    p = features.parameters
     lower, upper = p.lower.copy(), np.full(p.count, np.inf)
-    for at in features._speed_at.values():
-        reach = STEP / p.joints[at - NUMBERS * len(p.bodies)].spread
-        lower[at], upper[at] = x[at] - reach, x[at] + reach
+    for at, number in enumerate(p.joints, p.first):
+        if number.kind == 'friction_speed':
+            reach = STEP / number.spread
+            lower[at], upper[at] = about[at] - reach, about[at] + reach
+
+    def residual(x: Array) -> Array:
+        return np.concatenate((features.compressed(rows, about, x)[0], x, p.room(x)[0]))
+
+    def jacobian(x: Array) -> Array:
+        return np.vstack((features.compressed(rows, about, x)[1], np.eye(p.count), p.room(x)[1]))
+
     # from within: the solver goes nowhere from a bound
-    start = np.clip(x, lower + INSIDE, upper - INSIDE)
+    start = np.clip(about, lower + INSIDE, upper - INSIDE)
     found = optimize.least_squares(
-        lambda x: np.concatenate(
-            (features.compressed_residual(compressed, x), x, p.room_residual(x))
-        ),
-        start,
-        lambda x: np.vstack(
-            (features.jacobian(compressed, x), np.eye(p.count), p.room_jacobian(x))
-        ),
-        bounds=(lower, upper),
-        x_scale=1.0,
-        max_nfev=60,
+        residual, start, jacobian, bounds=(lower, upper), x_scale=1.0, max_nfev=60
     )
     if not np.isfinite(found.x).all() or found.status < 0:
         raise UnsolvableError(
@@ -311,18 +260,18 @@ def _noise(residual: Array, equations: Equations) -> tuple[Array, Array]:
     Both are those of a row of a recording: a slow one passed a lower filter, which leaves less
     noise. How long is the integrated autocorrelation up to its first negative value.
     """
-    size, ends = row_sizes(equations), [*equations.start[1:], len(residual)]
+    size = row_sizes(equations)
     noise, lasting = np.ones_like(residual), np.ones_like(residual)
-    for begin, end, shares in zip(equations.start, ends, equations.shares, strict=True):
+    for part, shares in zip(equations.parts, equations.shares, strict=True):
         for row in range(residual.shape[1]):
-            values = residual[begin:end, row]
+            values = residual[part, row]
             known = values[np.isfinite(values)]
             if not known.size:
                 continue
             spread = 1.4826 * float(np.median(np.abs(known - np.median(known))))
             spread = max(spread, LEAST_NOISE * size[row], 1e-12)
-            noise[begin:end, row] = spread / np.sqrt(max(float(shares[row]), 1e-6))
-            lasting[begin:end, row] = _lasting(np.clip(known / spread, -OUTLIER, OUTLIER))
+            noise[part, row] = spread / np.sqrt(max(float(shares[row]), 1e-6))
+            lasting[part, row] = _lasting(np.clip(known / spread, -OUTLIER, OUTLIER))
     return noise, lasting
 
 
@@ -353,21 +302,18 @@ def _inflation(features: _Features, equations: Equations, x: Array, residual: Ar
     sees a robot that the model cannot be, whose residuals last as long as its motion [Liang 1986].
     """
     found = np.ones_like(residual)
-    columns = features._columns(features._p.joint_values(x))
-    slopes = features.coefficient_jacobian(x, x)
-    for begin, end in zip(equations.start, [*equations.start[1:], len(residual)], strict=True):
-        for row in range(residual.shape[1]):
-            error = residual[begin:end, row]
-            if not error.any():
-                continue
-            J = features.row_features(row, columns)[begin:end, :-2] @ slopes
-            U, sizes, _ = np.linalg.svd(J, full_matrices=False)
+    columns, (_, slopes) = features.columns(x), features.coefficients(x, x)
+    for row in range(residual.shape[1]):
+        whole = features.row_features(row, columns)[:, :-2] @ slopes
+        for part in equations.parts:
+            error = residual[part, row]
+            U, sizes, _ = np.linalg.svd(whole[part], full_matrices=False)
             U = U[:, sizes > 1e-6 * sizes[0]]
-            if not U.shape[1]:
+            if not error.any() or not U.shape[1]:
                 continue
-            edges = np.linspace(0, end - begin, BLOCKS, endpoint=False).astype(int)
+            edges = np.linspace(0, len(error), BLOCKS, endpoint=False).astype(int)
             asked = np.add.reduceat(U * error[:, np.newaxis], edges, axis=0)
-            found[begin:end, row] = max(float((asked**2).sum()) / U.shape[1], 1.0)
+            found[part, row] = max(float((asked**2).sum()) / U.shape[1], 1.0)
     return found
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot identified from recordings, tried on data kept aside."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -15,13 +16,7 @@ from geolin_tools.identification.bodies import NUMBERS, is_physical, of_mass
 from geolin_tools.identification.equations import Equations, equations_of, joined
 from geolin_tools.identification.excitation import find_delay
 from geolin_tools.identification.fit import Fit, Watch, fit, predict
-from geolin_tools.identification.parameters import (
-    LOGARITHMIC,
-    UNITS,
-    JointNumber,
-    Parameters,
-    Prior,
-)
+from geolin_tools.identification.parameters import LOGARITHMIC, UNITS, Parameters, Prior
 from geolin_tools.identification.signals import Signals, check, prepare
 
 KEPT_ASIDE = 0.25
@@ -148,21 +143,49 @@ class Identification:
 
     def changes(self) -> list[Change]:
         """Return every quantity: of bodies, then of joints."""
-        return [*self._bodies(), *self._joints()]
+        p, x, covariance, none = self.parameters, self.fit.x, self.fit.covariance, 0.0 * self.fit.x
+        origin, found, load = p.own(none), p.own(x), p.payload
+        changes = []
+        for (i, _, J_0), (_, part, J) in zip(
+            p.inertial_jacobians(none), p.inertial_jacobians(x), strict=True
+        ):
+            slope, first = _quantity_slopes(found[i]) @ J, _quantity_slopes(origin[i]) @ J_0
+            variance = np.diag(slope @ covariance[part, part] @ slope.T)
+            prior = np.diag(first @ first.T)
+            columns = (
+                np.zeros(NUMBERS) if load else _quantities(p.described[i]),
+                _quantities(found[i]),
+                np.sqrt(variance),
+                np.sqrt(prior),
+                np.clip(1.0 - variance / np.maximum(prior, 1e-300), 0.0, 1.0),
+            )
+            of = f'load on {load}' if load else self.model.body_names[i]
+            for name, unit, *numbers in zip(_NAMES, _UNITS, *columns, strict=True):
+                changes.append(Change(of, name, unit, *map(float, numbers)))
+        for at, number in enumerate(p.joints, p.first):
+            left, value = covariance[at, at], number.value(x[at])
+            deviation, prior = abs(number.slope(x[at])) * np.sqrt(left), abs(number.slope(0.0))
+            names = self.model.joint_names[number.joint], number.kind, UNITS[number.kind]
+            numbers = number.start, value, deviation, prior, np.clip(1.0 - left, 0.0, 1.0)
+            changes.append(Change(*names, *map(float, numbers)))
+        return changes
 
     def combinations(self) -> list[Combination]:
         """Return the directions of the numbers, best known first.
 
         Each names what takes most part in it.
         """
+        p, model = self.parameters, self.model
+        names = [model.body_names[i] for i in p.bodies for _ in range(NUMBERS)]
+        names += [f'{model.joint_names[number.joint]} {number.kind}' for number in p.joints]
         values, vectors = np.linalg.eigh(self.fit.information)
-        names, found = self._names(), []
+        found = []
         for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
-            share: dict[str, float] = {}
+            share: dict[str, float] = defaultdict(float)
             for name, part in zip(names, vector**2, strict=True):
-                share[name] = share.get(name, 0.0) + float(part)
-            most = sorted(share.items(), key=lambda item: -item[1])[:3]
+                share[name] += float(part)
             left = 1.0 / np.sqrt(1.0 + max(float(value), 0.0))
+            most = sorted(share.items(), key=lambda item: -item[1])[:3]
             found.append(Combination(left, tuple(most)))
         return found
 
@@ -171,58 +194,10 @@ class Identification:
         """How many combinations the data tell."""
         return int((np.linalg.eigvalsh(self.fit.information) > 1.0).sum())
 
-    def _names(self) -> list[str]:
-        bodies = [self.model.body_names[i] for i in self.parameters.bodies]
-        joints = [
-            f'{self.model.joint_names[number.joint]} {number.kind}'
-            for number in self.parameters.joints
-        ]
-        return [*(name for name in bodies for _ in range(NUMBERS)), *joints]
-
-    def _bodies(self) -> Iterator[Change]:
-        x, covariance = self.fit.x, self.fit.covariance
-        none = np.zeros_like(x)
-        earlier = {i: J for i, _, J in self.parameters.inertial_jacobians(none)}
-        origin, found = self.parameters.own(none), self.parameters.own(x)
-        load = self.parameters.payload
-        for i, part, J in self.parameters.inertial_jacobians(x):
-            after, before = found[i], origin[i] if load else self.parameters.described[i]
-            slope, first = _quantity_slopes(after), _quantity_slopes(origin[i])
-            variance = np.diag(slope @ J @ covariance[part, part] @ J.T @ slope.T)
-            prior = np.diag(first @ earlier[i] @ earlier[i].T @ first.T)
-            of = f'load on {load}' if load else self.model.body_names[i]
-            columns = (
-                *(np.zeros(NUMBERS) if load else _quantities(before), _quantities(after)),
-                *(np.sqrt(variance), np.sqrt(prior)),
-                np.clip(1.0 - variance / np.maximum(prior, 1e-300), 0.0, 1.0),
-            )
-            for name, unit, *numbers in zip(_NAMES, _UNITS, *columns, strict=True):
-                yield Change(of, name, unit, *map(float, numbers))
-
-    def _joints(self) -> Iterator[Change]:
-        first = NUMBERS * len(self.parameters.bodies)
-        variances = np.diag(self.fit.covariance)[first:]
-        for number, x, variance in zip(
-            self.parameters.joints, self.fit.x[first:], variances, strict=True
-        ):
-            yield Change(
-                self.model.joint_names[number.joint],
-                number.kind,
-                UNITS[number.kind],
-                number.start,
-                number.value(float(x)),
-                float(abs(number.slope(float(x))) * np.sqrt(variance)),
-                float(abs(number.slope(0.0))),
-                float(np.clip(1.0 - variance, 0.0, 1.0)),
-            )
-
-    def joint_values(self) -> dict[tuple[str, str], tuple[JointNumber, float]]:
+    def joint_values(self) -> dict[tuple[str, str], float]:
         """Return what was found of joints, by name and kind."""
-        first = NUMBERS * len(self.parameters.bodies)
-        return {
-            (self.model.joint_names[number.joint], number.kind): (number, number.value(float(x)))
-            for number, x in zip(self.parameters.joints, self.fit.x[first:], strict=True)
-        }
+        values, names = self.parameters.joint_values(self.fit.x), self.model.joint_names
+        return {(names[joint], kind): value for (joint, kind), value in values.items()}
 
 
 def identify(
@@ -277,9 +252,9 @@ def identify(
     train, prior = list(recordings), prior or Prior()
     for signals in (*recordings, *aside):
         _require_inputs(signals, model, prior)
-    names = ', '.join(signals.name for signals in recordings)
-    late = _found_delay(model, train, cutoff) if delay is None else delay
-    lates = {0.0, late} if delay is None else {late}
+    names, lates = ', '.join(signals.name for signals in recordings), {delay or 0.0}
+    if delay is None:
+        lates.add(_found_delay(model, train, cutoff))
     if not aside and len(train) > 1:
         result = _best(_cross_validated(model, train, prior, cutoff, t, watch) for t in lates)
         try:
@@ -292,7 +267,7 @@ def identify(
         train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in recordings]
         aside = [signals.between(1.0 - KEPT_ASIDE, 1.0) for signals in recordings]
     result = _best(
-        fitted(model, Data.of(model, train, aside, cutoff, late), prior, watch) for late in lates
+        _fitted(model, _data(model, train, aside, cutoff, late), prior, watch) for late in lates
     )
     _check(result, names)
     return result
@@ -333,7 +308,7 @@ def choose_prior(
     left: list[list[Array]] = [[] for _ in priors]
     for data in watch(_one_aside(model, parts, cutoff, 0.0), len(parts)):
         for of_prior, one in zip(left, priors, strict=True):
-            of_prior.append(np.log(fitted(model, data, one).unexplained()))
+            of_prior.append(np.log(_fitted(model, data, one).unexplained()))
     by_row = np.array([np.concatenate(rows) for rows in left])
     default = priors.index(start._replace(trust=Prior().trust, springs=True))
     change = by_row - by_row[default]
@@ -342,35 +317,32 @@ def choose_prior(
     return priors[int(clear.argmin()) if clear.min() < 0.0 else default]
 
 
-class Data(NamedTuple):
-    """Equations of the data used, and of those kept aside."""
-
+class _Data(NamedTuple):
     trained: Equations
     aside: Equations
     cutoff: float
     delay: float
 
-    @classmethod
-    def of(
-        cls,
-        model: TreeModel,
-        train: Sequence[Signals],
-        aside: Sequence[Signals],
-        cutoff: float | None,
-        delay: float,
-    ) -> 'Data':
-        """Return those of recordings; all pass the filter of the fastest."""
-        motions = [prepare(signals, model, cutoff, delay) for signals in train]
-        highest = max(motion.cutoff for motion in motions)
-        tests = [prepare(signals, model, highest, delay) for signals in aside]
-        data = cls(equations_of(model, motions), equations_of(model, tests), highest, delay)
-        _require_forces(model, data.trained)
-        return data
 
-
-def fitted(
+def _data(
     model: TreeModel,
-    data: Data,
+    train: Sequence[Signals],
+    aside: Sequence[Signals],
+    cutoff: float | None,
+    delay: float,
+) -> _Data:
+    """Return the equations of recordings; all pass the filter of the fastest."""
+    motions = [prepare(signals, model, cutoff, delay) for signals in train]
+    highest = max(motion.cutoff for motion in motions)
+    tests = [prepare(signals, model, highest, delay) for signals in aside]
+    trained = equations_of(model, motions)
+    _require_forces(model, trained)
+    return _Data(trained, equations_of(model, tests), highest, delay)
+
+
+def _fitted(
+    model: TreeModel,
+    data: _Data,
     prior: Prior,
     watch: Watch = lambda rounds, total: rounds,
 ) -> Identification:
@@ -389,22 +361,25 @@ def _cross_validated(
 ) -> Identification:
     """Return what all recordings say, tried on each by what the others say."""
     folds = tuple(
-        fitted(model, data, prior) for data in _one_aside(model, recordings, cutoff, delay)
+        _fitted(model, data, prior) for data in _one_aside(model, recordings, cutoff, delay)
     )
     motions = [prepare(signals, model, cutoff, delay) for signals in recordings]
-    tried = joined([fold.aside for fold in folds])
-    highest = max(motion.cutoff for motion in motions)
-    data = Data(equations_of(model, motions), tried, highest, delay)
-    return replace(fitted(model, data, prior, watch), folds=folds)
+    data = _Data(
+        equations_of(model, motions),
+        joined([fold.aside for fold in folds]),
+        max(motion.cutoff for motion in motions),
+        delay,
+    )
+    return replace(_fitted(model, data, prior, watch), folds=folds)
 
 
 def _one_aside(
     model: TreeModel, recordings: list[Signals], cutoff: float | None, delay: float
-) -> Iterator[Data]:
+) -> Iterator[_Data]:
     """Yield the data with each recording in turn kept aside."""
     for k in range(len(recordings)):
         others = recordings[:k] + recordings[k + 1 :]
-        yield Data.of(model, others, recordings[k : k + 1], cutoff, delay)
+        yield _data(model, others, recordings[k : k + 1], cutoff, delay)
 
 
 def _found_delay(model: TreeModel, train: Sequence[Signals], cutoff: float | None) -> float:
@@ -440,24 +415,20 @@ def _require_forces(model: TreeModel, equations: Equations) -> None:
 def _require_inputs(signals: Signals, model: TreeModel, prior: Prior) -> None:
     check(signals, model)
     has_efforts = signals.effort is not None and not np.isnan(signals.effort).all()
-    if signals.holds is not None and not (has_efforts or signals.forces):
+    if not has_efforts and (
+        model.base == 'fixed' or (signals.holds is not None and not signals.forces)
+    ):
         raise RecordingError(
-            f'{signals.name} has contacts and neither efforts nor forces, expected one of them: '
-            'without any of them only ratios of masses are determined, and a robot without mass '
-            'meets all equations; give efforts, or measured forces (wrench_topics)'
+            f'{signals.name} has no efforts, expected those of some joints: on a fixed base, or '
+            'with contacts and without measured forces (wrench_topics), only ratios of masses are '
+            'determined at best; give efforts'
         )
     if prior.scales and signals.holds is not None:
         raise RecordingError(
             f'{signals.name} has contacts, with which no scale of efforts is found of joints '
             f'{", ".join(prior.scales)}; find it without contacts, and lay its overlay over them'
         )
-    if model.base == 'fixed':
-        if not has_efforts:
-            raise RecordingError(
-                f'{signals.name} has no efforts, expected those of some joints: without them a '
-                'robot on a fixed base tells nothing about its masses'
-            )
-    elif signals.pose is None or signals.twist is None:
+    if model.base == 'floating' and (signals.pose is None or signals.twist is None):
         raise RecordingError(
             f'{signals.name} has no odometry, expected pose and twist of the base of robot '
             f"{model.name!r}; give it, or identify with base 'fixed'"

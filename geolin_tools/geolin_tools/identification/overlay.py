@@ -80,7 +80,7 @@ def overlay_of(
             links |= {name: {'mass': 0.0} for name in others}
     gears = {joint.name: joint.gear_ratio for joint in description.joints}
     rows: dict[str, dict[str, float]] = {}
-    for (name, kind), (_, value) in found.joint_values().items():
+    for (name, kind), value in found.joint_values().items():
         row = rows.setdefault(name, {})
         if kind == 'rotor':
             row['rotor_inertia'] = _short(value / gears.get(name, 1.0) ** 2)

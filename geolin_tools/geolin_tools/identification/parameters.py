@@ -7,7 +7,6 @@ measured, zero mean and unit variance.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.errors import unknown_name
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_tools.identification.bodies import DISTANCE, NUMBERS, Body, inertial_parameters_of
+from geolin_tools.identification.bodies import DISTANCE, NUMBERS, Body
 from geolin_tools.identification.equations import Equations, likeness
 
 UNITS = {
@@ -61,8 +60,7 @@ class Prior(NamedTuple):
     """Where the mass of bodies may be: see `rooms_of`."""
 
 
-@dataclass(frozen=True)
-class JointNumber:
+class JointNumber(NamedTuple):
     """One number of a joint: ``value = start + spread * x``, or of its logarithm."""
 
     joint: int
@@ -76,16 +74,11 @@ class JointNumber:
             return float(self.start * np.exp(self.spread * x))
         found = self.start + self.spread * x
         is_rounding = self.kind in NOT_NEGATIVE and found < 1e-9 * max(self.start, self.spread)
-        return 0.0 if is_rounding else found
+        return 0.0 if is_rounding else float(found)
 
     def slope(self, x: float) -> float:
         """Return the derivative of `value`."""
         return self.spread * (self.value(x) if self.kind in LOGARITHMIC else 1.0)
-
-    @property
-    def lowest(self) -> float:
-        """The least x."""
-        return -self.start / self.spread if self.kind in NOT_NEGATIVE else -np.inf
 
 
 class Parameters:
@@ -111,56 +104,42 @@ class Parameters:
         self.model, self.payload = model, prior.payload
         described = inertial_parameters(model).reshape(-1, NUMBERS)
         self.described, self._kept = described, np.zeros_like(described)
-        only, trusts = self._named(prior)
-        first = 1 if model.base == 'fixed' else 0
-        if prior.payload:
-            frame = model.frame(prior.payload)
-            self._kept[frame.body] = described[frame.body]
-            self.bodies = {frame.body: _load(frame.placement)}
-            trusts = {frame.body: LOAD_TRUST}
-        else:
-            found = {i: Body.of(described[i]) for i in range(first, len(described))}
-            self.bodies = {
-                i: body
-                for i, body in found.items()
-                if body is not None and (not prior.only or i in only)
-            }
-        # a mass m exp(2 d) that is `trust` off has the distance 2 d = trust
-        self._spreads = {i: trusts.get(i, prior.trust) / DISTANCE for i in self.bodies}
-        self.joints: list[JointNumber] = []
-        if not prior.payload:
-            self.joints = list(_joint_numbers(model, equations, prior))
-        self.count = NUMBERS * len(self.bodies) + len(self.joints)
-        self.lower = np.full(self.count, -np.inf)
-        self.lower[NUMBERS * len(self.bodies) :] = [number.lowest for number in self.joints]
-        self._rooms = dict(self._rooms_of(prior.rooms))
-
-    def _named(self, prior: Prior) -> tuple[set[int], dict[int, float]]:
-        """Return the bodies of the links that a prior names, and how they are trusted."""
-        model = self.model
         known = (*model.frames, *model.joint_names)
         for name in prior.only:
             if name not in known:
                 raise unknown_name('link or joint', name, known, f'robot {model.name!r}')
         only = {model.frame(name).body for name in prior.only if name in model.frames}
-        return only, {model.frame(name).body: trust for name, trust in prior.trusts}
-
-    def _rooms_of(self, rooms: Mapping[str, Array] | None) -> Iterator[tuple[int, Array]]:
-        """Yield the rows of bodies, by their mass.
-
-        Where the description is beyond a plane, it is the plane. A load may be where its link is
-        not.
-        """
-        if rooms is None or self.payload:
-            return
-        for i in self.bodies:
-            rows = rooms.get(self.model.body_names[i])
-            if rows is not None:
-                mass = self.described[i, 0]
-                rows = rows / mass
-                beyond = np.minimum(rows @ self.described[i] - 2.0 * WALL, 0.0)
-                rows[:, 0] -= beyond / mass
-                yield i, rows
+        trusts = {model.frame(name).body: trust for name, trust in prior.trusts}
+        self.bodies: dict[int, Body] = {}
+        self.joints: list[JointNumber] = []
+        if prior.payload:
+            frame = model.frame(prior.payload)
+            self._kept[frame.body] = described[frame.body]
+            ball = np.diag([LOAD_WIDTH, LOAD_WIDTH, LOAD_WIDTH, 1.0])
+            ball[:3, 3] = frame.placement[:3, 3]
+            self.bodies[frame.body] = Body(np.sqrt(LOAD_MASS) * ball)
+            trusts = {frame.body: LOAD_TRUST}
+        else:
+            for i in range(1 if model.base == 'fixed' else 0, len(described)):
+                body = Body.of(described[i])
+                if body is not None and (not prior.only or i in only):
+                    self.bodies[i] = body
+            self.joints += _joint_numbers(model, equations, prior)
+        # a mass m exp(2 d) that is `trust` off has the distance 2 d = trust
+        self._spreads = {i: trusts.get(i, prior.trust) / DISTANCE for i in self.bodies}
+        self.first = NUMBERS * len(self.bodies)
+        self.count = self.first + len(self.joints)
+        self.lower = np.full(self.count, -np.inf)
+        for at, number in enumerate(self.joints, self.first):
+            if number.kind in NOT_NEGATIVE:
+                self.lower[at] = -number.start / number.spread
+        self._rooms: dict[int, Array] = {}  # by mass; a load may be where its link is not
+        for name, rows in ({} if self.payload else prior.rooms or {}).items():
+            i = model.body_names.index(name)
+            if i in self.bodies:
+                # where the description is beyond a plane, it is the plane
+                beyond = np.minimum(rows @ described[i] / described[i, 0] - 2.0 * WALL, 0.0)
+                self._rooms[i] = (rows - np.outer(beyond, np.eye(NUMBERS)[0])) / described[i, 0]
 
     @property
     def roomless(self) -> tuple[str, ...]:
@@ -169,22 +148,20 @@ class Parameters:
             return ()
         return tuple(self.model.body_names[i] for i in self.bodies if i not in self._rooms)
 
-    def room_residual(self, x: Array) -> Array:
-        """Return how far bodies reach beyond their rooms, (k,), in deviations; 0 within."""
-        pi = self.inertial(x)
-        parts = [np.minimum(rows @ pi[i] - WALL, 0.0) for i, rows in self._rooms.items()]
-        return np.concatenate([np.zeros(0), *parts]) * STIFF
+    def room(self, x: Array) -> tuple[Array, Array]:
+        """Return how far bodies reach beyond their rooms, in deviations, and its derivative.
 
-    def room_jacobian(self, x: Array) -> Array:
-        """Return the derivative (k, p) of `room_residual`."""
-        pi, parts = self.inertial(x), [np.zeros((0, self.count))]
+        (k,) and (k, p); 0 within.
+        """
+        pi, beyond, J = self.inertial(x), [np.zeros(0)], [np.zeros((0, self.count))]
         for i, part, block in self.inertial_jacobians(x):
-            rows = self._rooms.get(i)
-            if rows is not None:
-                J = np.zeros((len(rows), self.count))
-                J[:, part] = np.where((rows @ pi[i] < WALL)[:, np.newaxis], rows @ block, 0.0)
-                parts.append(J * STIFF)
-        return np.concatenate(parts)
+            if i in self._rooms:
+                rows = self._rooms[i]
+                beyond.append(STIFF * np.minimum(rows @ pi[i] - WALL, 0.0))
+                slopes = np.where(beyond[-1][:, np.newaxis] < 0.0, STIFF * rows @ block, 0.0)
+                J.append(np.zeros((len(rows), self.count)))
+                J[-1][:, part] = slopes
+        return np.concatenate(beyond), np.concatenate(J)
 
     def inertial(self, x: Array) -> Array:
         """Return the ten parameters of all bodies (nb, 10)."""
@@ -208,48 +185,35 @@ class Parameters:
 
     def joint_values(self, x: Array) -> dict[tuple[int, str], float]:
         """Return the values of the joints, by joint and kind."""
-        own = x[NUMBERS * len(self.bodies) :]
         return {
-            (number.joint, number.kind): number.value(float(value))
-            for number, value in zip(self.joints, own, strict=True)
+            (number.joint, number.kind): number.value(value)
+            for number, value in zip(self.joints, x[self.first :].tolist(), strict=True)
         }
-
-
-def _load(placement: Array) -> Body:
-    """Return a ball at the origin of a link, in axes of its body."""
-    com, width = placement[:3, 3], LOAD_WIDTH**2 * np.eye(3)
-    J = np.zeros((4, 4))
-    J[:3, :3], J[:3, 3] = width + np.outer(com, com), com
-    J[3, :3], J[3, 3] = com, 1.0
-    body = Body.of(inertial_parameters_of(LOAD_MASS * J))
-    assert body is not None
-    return body
 
 
 def _joint_numbers(model: TreeModel, equations: Equations, prior: Prior) -> Iterator[JointNumber]:
     for name in prior.scales:
         if name not in model.joint_names:
             raise unknown_name('joint', name, model.joint_names, f'robot {model.name!r}')
-    tree, six = model.tree, model.m - model.n
+    tree, efforts = model.tree, equations.measured[:, model.m - model.n :]
     factors = likeness(equations).factor if prior.scales else np.full(model.n, np.nan)
-    for c in np.flatnonzero(np.isfinite(equations.measured[:, six:]).all(axis=0)):
-        at, name = int(model.own_coordinate[c]), model.joint_names[c]
+    for c in np.flatnonzero(np.isfinite(efforts).all(axis=0)).tolist():
+        at, name = model.own_coordinate[c], model.joint_names[c]
         if prior.only and name not in prior.only:
             continue
         scale = 1.0 / float(factors[c]) if name in prior.scales and factors[c] > 0.0 else 1.0
-        effort = max(scale * float(np.std(equations.measured[:, six + c])), 1e-3)
+        effort = max(scale * float(np.std(efforts[:, c])), 1e-3)
         speed = max(float(np.sqrt(np.mean(equations.rate[:, c] ** 2))), 1e-3)
         change = max(float(np.sqrt(np.mean(equations.acceleration[:, c] ** 2))), 1e-2)
         width = max(float(np.ptp(equations.position[:, c])), 1e-2)
-        stiff = float(tree.stiffness[at])
-        friction = float(tree.friction[at])
-        yield JointNumber(int(c), 'rotor', float(tree.armature[at]), effort / change)
-        yield JointNumber(int(c), 'damping', float(tree.damping[at]), effort / speed)
-        yield JointNumber(int(c), 'friction', friction, effort)
+        stiff, friction = float(tree.stiffness[at]), float(tree.friction[at])
         smooth = float(tree.friction_speed[at]) if friction > 0.0 else 0.1 * speed
-        yield JointNumber(int(c), 'friction_speed', smooth, SPEED_TRUST)
+        yield JointNumber(c, 'rotor', float(tree.armature[at]), effort / change)
+        yield JointNumber(c, 'damping', float(tree.damping[at]), effort / speed)
+        yield JointNumber(c, 'friction', friction, effort)
+        yield JointNumber(c, 'friction_speed', smooth, SPEED_TRUST)  # behind its friction
         if stiff > 0.0 or prior.springs:
-            yield JointNumber(int(c), 'stiffness', stiff, max(stiff, effort / width))
-        yield JointNumber(int(c), 'offset', 0.0, effort)
+            yield JointNumber(c, 'stiffness', stiff, max(stiff, effort / width))
+        yield JointNumber(c, 'offset', 0.0, effort)
         if name in prior.scales:
-            yield JointNumber(int(c), 'scale', scale, SCALE_TRUST)
+            yield JointNumber(c, 'scale', scale, SCALE_TRUST)

@@ -26,7 +26,6 @@ STILL = 0.02
 """A joint that stays within this [rad or m] does not move."""
 CLEAR = 0.9
 """Correlation from which on rates and positions of a joint that hardly moves can be compared."""
-DEGREES = 180.0 / np.pi
 GAP = 0.25
 """A recording must not be silent for longer [s]."""
 MOTION_POWER = 0.99
@@ -96,16 +95,8 @@ class Signals:
 class Track:
     """How a robot moved: evenly sampled, smooth.
 
-    Attributes
-    ----------
-    time : (N,)
-        [s]
-    position, rate, acceleration, effort : (N, n)
-        Of the joints; efforts are NaN where none were measured.
-    pose, twist, twist_dot
-        (N, 4, 4), (N, 6), (N, 6) of a floating base; None of a fixed one.
-    forces, contacts, holds
-        As of `Signals`; contacts hold where they do within the length of the filter.
+    As `Signals`, with derivatives; efforts are NaN where none were measured, and contacts hold
+    where they do within the length of the filter.
     """
 
     time: Array
@@ -158,9 +149,9 @@ class Motion(Track):
     cutoff
         Of the filter [Hz].
     all_rates : (M, n)
-        Rates at all even times, filtered less; `smooth` filters and thins what they lead to.
+        Rates at all even times, filtered less; ``grid`` filters and thins what they lead to.
     sharp
-        The same motion, filtered less and sampled more often, whose forces `sharp_grid` filters.
+        The same motion, filtered less and sampled more often, whose forces ``sharp_grid`` filters.
     """
 
     name: str
@@ -168,33 +159,30 @@ class Motion(Track):
     all_rates: Array
     sharp: Track
     sharp_grid: Grid
-    _grid: Grid
-
-    def smooth(self, values: Array) -> Array:
-        """Return the samples (N, ...) of values (M, ...), filtered as all else was."""
-        return self._grid.smooth(values)
+    grid: Grid
 
     def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
         """Return a function (N,) of a joint's rate, filtered after it was computed.
 
         Friction changes faster than the filter lets through.
         """
-        return self.smooth(function(self.all_rates[:, joint]))
+        return self.grid.smooth(function(self.all_rates[:, joint]))
 
 
 def check(signals: Signals, model: TreeModel) -> None:
     """Raise `RecordingError` for what no model can be identified from."""
-    name, time = signals.name, signals.time
-    for what, values, width in (
-        ('positions', signals.position, model.n),
-        ('rates', signals.rate, model.n),
-        ('efforts', signals.effort, model.n),
-        ('base twists', signals.twist, 6),
-    ):
-        if values is not None and values.shape != (time.size, width):
+    name, time, joints = signals.name, signals.time, model.joint_names
+    table: list[tuple[str, Array | None, tuple[str, ...]]] = [
+        ('position', signals.position, joints),
+        ('rate', signals.rate, joints),
+        ('effort', signals.effort, joints),
+        ('base twist', signals.twist, ('x', 'y', 'z', 'rx', 'ry', 'rz')),
+    ]
+    for what, values, columns in table:
+        if values is not None and values.shape != (time.size, len(columns)):
             raise RecordingError(
-                f'{name}: {what} have shape {values.shape}, expected {(time.size, width)}: '
-                f'{time.size} samples of {width}'
+                f'{name}: {what} has shape {values.shape}, expected {(time.size, len(columns))}: '
+                f'{time.size} samples of {len(columns)}'
             )
     steps = np.diff(time)
     if steps.size and steps.min() <= 0.0:
@@ -203,80 +191,65 @@ def check(signals: Signals, model: TreeModel) -> None:
             f'{name}: time goes from {time[k]:.6f} s to {time[k + 1]:.6f} s at sample {k + 1}, '
             'expected it to rise; sort the samples and leave out copies'
         )
-    if time.size < FEWEST or time[-1] - time[0] < SHORTEST:
-        length = time[-1] - time[0] if time.size else 0.0
+    length = time[-1] - time[0] if time.size else 0.0
+    if time.size < FEWEST or length < SHORTEST:
         raise RecordingError(
             f'{name} has {time.size} samples in {length:.3g} s, expected at least {FEWEST} in '
             f'{SHORTEST:g} s; record longer'
         )
-    for c in np.flatnonzero(np.isnan(signals.position).all(axis=0)):
-        joint = model.joint_names[c]
-        raise RecordingError(
-            f'{name}: joint {joint!r} has position nan throughout, expected numbers; lock it '
-            f'where it was: -p "locked_joints:=[\'{joint}=0.0\']"'
-        )
-    for what, values in (
-        ('time', time),
-        ('position', signals.position),
-        ('rate', _measured(signals.rate)),
-        ('effort', _measured(signals.effort)),
-        ('base pose', signals.pose),
-        ('base twist', signals.twist),
-        *((f'force on {frame}', values) for frame, values in signals.forces.items()),
-    ):
+    table += [('time', time, ()), ('base pose', signals.pose, ())]
+    table += [(f'force on {frame}', values, ()) for frame, values in signals.forces.items()]
+    for what, values, columns in table:
         if values is None or np.isfinite(values).all():
             continue
-        wrong = np.argwhere(~np.isfinite(values))[0]
-        of_joint = what in ('position', 'rate', 'effort')
-        joint = f' of joint {model.joint_names[wrong[1]]!r}' if of_joint else ''
-        count = int((~np.isfinite(values)).sum())
-        raise RecordingError(
-            f'{name}: {what}{joint} is {values[tuple(wrong)]} at sample {wrong[0]} ({count} such '
-            'values), expected finite numbers; leave these samples out'
-        )
+        bad = ~np.isfinite(values)
+        if what in ('rate', 'effort'):  # of a joint that nobody measured it is NaN throughout
+            bad &= ~np.isnan(values).all(axis=0)
+        for wrong in np.argwhere(bad)[:1]:
+            of = f' of joint {columns[wrong[1]]!r}' if columns is joints else ''
+            raise RecordingError(
+                f'{name}: {what}{of} is {values[tuple(wrong)]} at sample {wrong[0]} ({bad.sum()} '
+                'such values), expected finite numbers; leave these samples out, or lock a joint '
+                'without positions: -p "locked_joints:=[\'NAME=0.0\']"'
+            )
     if steps.max() > GAP:
         k = int(steps.argmax())
         raise RecordingError(
             f'{name} is silent for {steps[k]:.3g} s after {time[k] - time[0]:.3f} s, expected no '
             f'gap above {GAP:g} s; cut it in two recordings there'
         )
-    _check_motion(signals, model)
-
-
-def _check_motion(signals: Signals, model: TreeModel) -> None:
     moved = np.ptp(signals.position, axis=0)
     if not (moved > STILL).any() and signals.twist is None:
         raise RecordingError(
-            f'{signals.name}: no joint moves more than {moved.max(initial=0.0):.2g} rad or m, '
-            f'expected motion above {STILL:g}; record a motion that excites all joints'
+            f'{name}: no joint moves more than {moved.max(initial=0.0):.2g} rad or m, expected '
+            f'motion above {STILL:g}; record a motion that excites all joints'
         )
-    if signals.rate is None:
-        return
-    slope, alike = rate_slopes(signals)
+    if signals.rate is not None:
+        _check_rates(name, joints, moved, signals)
+
+
+def _check_rates(name: str, joints: tuple[str, ...], moved: Array, signals: Signals) -> None:
+    """Raise where rates are not the derivative of positions of joints that move enough to tell."""
+    slope, alike = _rate_slopes(signals)
     tells = (moved > 5.0 * STILL) | ((moved > STILL) & (np.abs(alike) > CLEAR))
-    tells &= ~np.isnan(signals.rate).all(axis=0)
-    for c in np.flatnonzero(tells & ~((slope > 0.7) & (slope < 1.4))):
-        factor, unit = float(slope[c]), ''
-        for power, of_rates, of_positions in ((-1, 'rad', 'degrees'), (1, 'degrees', 'rad')):
-            if abs(np.log(abs(factor) / DEGREES**power)) < 0.35:
-                unit = f' as if rates were in {of_rates}/s and positions in {of_positions}'
+    for c in np.flatnonzero(tells & ~np.isnan(slope) & ~((slope > 0.7) & (slope < 1.4))):
         raise RecordingError(
-            f'{signals.name}: rates of joint {model.joint_names[c]!r} are {factor:.3g} times the '
-            f'derivative of its positions, expected 1{unit}; correct their units, order or times'
+            f'{name}: rates of joint {joints[c]!r} are {slope[c]:.3g} times the derivative of its '
+            'positions, expected 1; correct their units (degrees are 57.3 times rad), order or '
+            'times'
         )
 
 
-def rate_slopes(signals: Signals) -> tuple[Array, Array]:
+def _rate_slopes(signals: Signals) -> tuple[Array, Array]:
     """Return, for each joint, the rates by the derivative of positions, and their correlation.
 
-    NaN where it is still. Both are averaged over about 0.1 s: noise of positions would make it
-    too small.
+    NaN where it is still or not measured. Both are averaged over about 0.1 s: noise of positions
+    would make it too small.
     """
     assert signals.rate is not None
-    time = signals.time
-    step = max(1, int(0.1 / float(np.median(np.diff(time)))))
-    means = 0.5 * (signals.rate[1:] + signals.rate[:-1])
-    moves = means * np.diff(time)[:, np.newaxis]
+    steps = np.diff(signals.time)
+    step = max(1, int(0.1 / float(np.median(steps))))
+    moves = 0.5 * (signals.rate[1:] + signals.rate[:-1]) * steps[:, np.newaxis]
     travelled = np.concatenate((np.zeros((1, moves.shape[1])), np.cumsum(moves, axis=0)))
     by_rate = travelled[step:] - travelled[:-step]
     by_position = signals.position[step:] - signals.position[:-step]
@@ -286,35 +259,17 @@ def rate_slopes(signals: Signals) -> tuple[Array, Array]:
         return product / square, product / np.sqrt(square * other)
 
 
-def _measured(values: Array | None) -> Array | None:
-    """Return values whose columns that are NaN throughout are 0."""
-    return None if values is None else np.where(np.isnan(values).all(axis=0), 0.0, values)
-
-
-def cutoff_of(signals: Signals) -> float:
+def wanted_cutoff(signals: Signals) -> float:
     """Return a cut-off frequency [Hz] well above what the joints do."""
-    fastest = FASTEST / float(np.median(np.diff(signals.time)))
-    return float(np.clip(_wanted_cutoff(signals), SLOWEST, min(HIGHEST, fastest)))
-
-
-def needed_rate(signals: Signals) -> float:
-    """Return how many samples a second [Hz] leave `cutoff_of` above all that the joints do."""
-    return float(np.clip(_wanted_cutoff(signals), SLOWEST, HIGHEST)) / FASTEST
-
-
-def _wanted_cutoff(signals: Signals) -> float:
-    period = float(np.median(np.diff(signals.time)))
-    even = _even(signals)
-    rate = np.gradient(_resampled(signals.time, signals.position, even), period, axis=0)
+    period, even = even_times(signals)
+    rate = np.gradient(resampled(signals.time, signals.position, even), period, axis=0)
     if signals.rate is not None:
-        given = _resampled(signals.time, signals.rate, even)
+        given = resampled(signals.time, signals.rate, even)
         rate = np.where(np.isnan(given), rate, given)
     spectrum = np.abs(np.fft.rfft(rate - rate.mean(axis=0), axis=0)) ** 2
     share = np.cumsum(spectrum.sum(axis=1))
-    if share[-1] <= 0.0:
-        return SLOWEST
     k = int(np.searchsorted(share, MOTION_POWER * share[-1]))
-    return ABOVE * float(np.fft.rfftfreq(even.size, period)[k])
+    return float(np.clip(ABOVE * k / (even.size * period), SLOWEST, HIGHEST))
 
 
 def prepare(
@@ -333,7 +288,7 @@ def prepare(
     signals, model
         What was measured, in the order of the model, and passed `check`.
     cutoff
-        Of the filter [Hz]; by default by `cutoff_of`.
+        Of the filter [Hz]; by default well above what the joints do.
     delay
         By how much efforts come after the motion they belong to [s]; it is taken out.
 
@@ -342,24 +297,22 @@ def prepare(
     RecordingError
         If the cut-off frequency is beyond what the recording holds.
     """
-    cutoff = cutoff_of(signals) if cutoff is None else cutoff
-    time = signals.time
-    period = float(np.median(np.diff(time)))
+    period, even = even_times(signals)
+    if cutoff is None:
+        cutoff = min(wanted_cutoff(signals), FASTEST / period)
     if not 0.0 < cutoff < 0.5 / period:
         raise RecordingError(
             f'{signals.name}: cut-off frequency is {cutoff:g} Hz, expected more than 0 and less '
             f'than half of the sampling rate, {0.5 / period:.4g} Hz'
         )
-    even = _even(signals)
-    sections = _filter(cutoff, period)
     can_be_sharper = signals.rate is not None and SHARPER * cutoff < 0.45 / period
     sharper = SHARPER * cutoff if can_be_sharper else cutoff
-    fine = track = _track(signals, even, sections, delay, cutoff)
+    fine = track = _track(signals, even, cutoff, delay)
     if can_be_sharper:
-        fine = _track(signals, even, _filter(sharper, period), delay, sharper)
+        fine = _track(signals, even, sharper, delay)
     all_rates = track.rate
     if signals.rate is not None and FINER * cutoff < 0.45 / period:
-        all_rates = _smooth_motion(signals, even, _filter(FINER * cutoff, period))[1]
+        all_rates = _track(replace(signals, effort=None), even, FINER * cutoff, 0.0).rate
     step = max(1, int(1.0 / (KEPT_RATE * sharper * period)))
     # between the edges, where the filter has no neighbours on one side
     edge = -(-round(2.0 / cutoff / period) // step)
@@ -378,7 +331,7 @@ def prepare(
         all_rates=all_rates,
         sharp=sharp,
         sharp_grid=grid,
-        _grid=Grid(sections, kept),
+        grid=Grid(_filter(cutoff, period), kept),
     )
 
 
@@ -386,83 +339,55 @@ def _filter(cutoff: float, period: float) -> Array:
     return np.asarray(signal.butter(ORDER, cutoff, output='sos', fs=1.0 / period))
 
 
-def _smoothed(
-    signals: Signals, values: Array, even: Array, sections: Array, late: float = 0.0
-) -> Array:
-    """Return values (N, k) at even times, filtered forwards and backwards."""
-    resampled = _resampled(signals.time - late, values, even)
-    return np.asarray(signal.sosfiltfilt(sections, resampled, axis=0))
+def _track(signals: Signals, even: Array, cutoff: float, delay: float) -> Track:
+    """Return the motion at even times; rates not measured are derivatives."""
+    period = float(even[1] - even[0])
+    sections, (count, n) = _filter(cutoff, period), signals.position.shape
 
+    def smooth(values: Array, late: float = 0.0) -> Array:
+        """Return values (N, k) at even times; columns that were not measured stay NaN."""
+        given = ~np.isnan(values).all(axis=0)
+        found = np.full((even.size, given.size), np.nan)
+        at_times = resampled(signals.time - late, values[:, given], even)
+        found[:, given] = signal.sosfiltfilt(sections, at_times, axis=0)
+        return found
 
-def _track(signals: Signals, even: Array, sections: Array, delay: float, cutoff: float) -> Track:
-    """Return the motion at even times."""
-
-    def smooth(values: Array) -> Array:
-        return _smoothed(signals, values, even, sections)
-
-    position, rate = _smooth_motion(signals, even, sections)
-    pose = twist = twist_dot = None
-    if signals.pose is not None and signals.twist is not None:
-        pose = _smooth_poses(smooth(signals.pose.reshape(len(signals.time), 16)))
-        twist = smooth(signals.twist)
-        twist_dot = _rate_of(twist, even)
-    forces = {frame: smooth(values) for frame, values in signals.forces.items()}
-    effort = np.full_like(position, np.nan)
-    if signals.effort is not None:
-        measured = ~np.isnan(signals.effort).all(axis=0)
-        given = signals.effort[:, measured]
-        effort[:, measured] = _smoothed(signals, given, even, sections, delay)
-    holds = None
-    if signals.holds is not None:
-        lasting = 1 + 2 * round(AROUND / cutoff / float(even[1] - even[0]))
-        held = _resampled(signals.time, signals.holds.astype(float), even)
-        holds = ndimage.maximum_filter1d(held, lasting, axis=0) > 0.0
-    acceleration = _rate_of(rate, even)
-    return Track(
-        *(even, position, rate, acceleration, effort, pose, twist, twist_dot, forces),
-        *(signals.contacts, holds),
-    )
-
-
-def _smooth_motion(signals: Signals, even: Array, sections: Array) -> tuple[Array, Array]:
-    """Return positions and rates (N, n) at even times; rates not measured are derivatives."""
-    position = _smoothed(signals, signals.position, even, sections)
-    rate = _rate_of(position, even)
-    if signals.rate is not None:
-        given = ~np.isnan(signals.rate).all(axis=0)
-        rate[:, given] = _smoothed(signals, signals.rate[:, given], even, sections)
-    return position, rate
-
-
-def _rate_of(values: Array, even: Array) -> Array:
-    return np.asarray(
-        signal.savgol_filter(
-            values, POINTS, POINTS - 1, deriv=1, delta=float(even[1] - even[0]), axis=0
+    def rate_of(values: Array) -> Array:
+        return np.asarray(
+            signal.savgol_filter(values, POINTS, POINTS - 1, deriv=1, delta=period, axis=0)
         )
-    )
+
+    position = smooth(signals.position)
+    rate = rate_of(position)
+    if signals.rate is not None:
+        measured = smooth(signals.rate)
+        rate = np.where(np.isnan(measured), rate, measured)
+    effort = np.full((even.size, n), np.nan)
+    if signals.effort is not None:
+        effort = smooth(signals.effort, delay)
+    pose = twist = twist_dot = holds = None
+    if signals.pose is not None and signals.twist is not None:
+        pose = smooth(signals.pose.reshape(count, 16)).reshape(-1, 4, 4)
+        left, _, right = np.linalg.svd(pose[:, :3, :3])  # smoothed entry by entry
+        pose[:, :3, :3], pose[:, 3] = left @ right, (0.0, 0.0, 0.0, 1.0)
+        twist = smooth(signals.twist)
+        twist_dot = rate_of(twist)
+    if signals.holds is not None:
+        lasting = 1 + 2 * round(AROUND / cutoff / period)
+        held = resampled(signals.time, signals.holds.astype(float), even)
+        holds = ndimage.maximum_filter1d(held, lasting, axis=0) > 0.0
+    forces = {frame: smooth(values) for frame, values in signals.forces.items()}
+    derived = pose, twist, twist_dot, forces, signals.contacts, holds
+    return Track(even, position, rate, rate_of(rate), effort, *derived)
 
 
-def delayed_efforts(signals: Signals, motion: Motion, delay: float) -> Array:
-    """Return the efforts (N, n) of a motion if they come so much after it [s]."""
-    assert signals.effort is not None
-    return motion.smooth(_resampled(signals.time - delay, signals.effort, _even(signals)))
+def even_times(signals: Signals) -> tuple[float, Array]:
+    """Return the median of the period [s], and times (M,) [s] that are it apart."""
+    period = float(np.median(np.diff(signals.time)))
+    return period, np.arange(signals.time[0], signals.time[-1], period)
 
 
-def _even(signals: Signals) -> Array:
-    """Return times (M,) [s] that are the median of the period apart."""
-    time = signals.time
-    return np.arange(time[0], time[-1], float(np.median(np.diff(time))))
-
-
-def _resampled(time: Array, values: Array, at: Array) -> Array:
+def resampled(time: Array, values: Array, at: Array) -> Array:
+    """Return values (N, k) at other times (M,), linearly between them."""
     columns = [np.interp(at, time, column) for column in values.T]
     return np.reshape(columns, (len(columns), len(at))).T
-
-
-def _smooth_poses(flat: Array) -> Array:
-    """Return poses (N, 4, 4) whose rotations, smoothed entry by entry, are made rotations."""
-    poses = flat.reshape(-1, 4, 4).copy()
-    left, _, right = np.linalg.svd(poses[:, :3, :3])
-    poses[:, :3, :3] = left @ right
-    poses[:, 3] = (0.0, 0.0, 0.0, 1.0)
-    return poses

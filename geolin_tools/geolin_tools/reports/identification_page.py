@@ -78,5 +78,5 @@ def _time(found: Identification) -> Array:
 
 def _parted(values: Array, found: Identification, every: int) -> Array:
     """Return some of the values, with NaN between recordings."""
-    parts = np.split(values, found.aside.start[1:])
+    parts = (values[part] for part in found.aside.parts)
     return np.concatenate([np.append(part[::every], np.nan) for part in parts])

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is in a recording, and what a linearization of it would leave out and why."""
 
-import dataclasses
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -183,7 +182,7 @@ def examine(source: Source, watch: Watch = lambda items, total: items) -> Report
     except RecordingError as error:
         return {'problems': [str(error)]}
     names = source.model.joint_names
-    report: Report = dataclasses.asdict(found)
+    report: Report = found._asdict()
     factors = zip(names, map(float, found.factors), strict=True)
     return report | {'factors': dict(factors), 'problems': list(found.problems)}
 
