@@ -158,7 +158,8 @@ def run(options: argparse.Namespace) -> int:
     )
     given, aside, cutoff = recordings[: len(bags)], recordings[len(bags) :], options.cutoff
     set_by_hand = {'trust': trust, 'springs': options.springs}
-    if not options.payload and None in set_by_hand.values():
+    is_chosen = None in set_by_hand.values()
+    if is_chosen and not options.payload:
         watch = Progress(options, ' bags kept aside')
         prior = choose_prior(model, given, prior, cutoff=cutoff, watch=watch)
     prior = prior._replace(**{k: v for k, v in set_by_hand.items() if v is not None})
@@ -171,24 +172,13 @@ def run(options: argparse.Namespace) -> int:
     text = yaml.safe_dump(overlay, sort_keys=False, default_flow_style=None, width=99)
     with whole_file(options.output) as file:
         file.write(text.encode())
-    if options.urdf_out is not None:
-        with whole_file(options.urdf_out) as file:
-            file.write(write(description, overlay).encode())
-    if options.report is not None:
-        write_identification(found, [s.name for s in given], options.report)
     lines = [f'trust {prior.trust:g}, {"springs" if prior.springs else "no springs"}']
-    if len(bags) > 1 and None in set_by_hand.values():
+    if len(bags) > 1 and is_chosen:
         lines[0] += ', by what is left of efforts kept aside'
     if options.delay is None and not found.delay:
-        lines.append(
-            'no delay of efforts was taken out: joints do not agree on one, it leaves no less of '
-            'the efforts kept aside, or there are contacts'
-        )
+        lines.append('no delay of efforts was taken out: joints do not agree, or it is no better')
     if len(bags) > 1 and not (aside or found.folds):
-        lines.append(
-            'no bag is predicted by a fit of the others: validated on the last quarter of each, '
-            'which is the same motion'
-        )
+        lines.append('no bag is predicted by the others: validated on the last quarter of each')
     lines += _lines(found)
     if options.matrices is not None:
         posture = found.trained.position.mean(axis=0)
@@ -203,27 +193,28 @@ def run(options: argparse.Namespace) -> int:
         'friction to act'
     )
     if options.urdf_out is not None:
+        with whole_file(options.urdf_out) as file:
+            file.write(write(description, overlay).encode())
         lines.append(
             f'{options.urdf_out}: what a URDF can hold of it; the overlay still goes with it'
         )
+    if options.report is not None:
+        write_identification(found, [s.name for s in given], options.report)
     chosen = {'trust': prior.trust, 'springs': prior.springs, 'output': str(options.output)}
     show(options, _report(found) | chosen, '\n'.join(lines))
     return 0
 
 
 def _report(found: 'Identification') -> dict[str, Any]:
+    aside = zip(found.effort.tolist(), found.before.tolist(), found.after.tolist(), strict=True)
+    sizes = (dict(zip(('effort', 'before', 'after'), row, strict=True)) for row in aside)
     return {
         'robot': found.model.name,
         'cutoff': found.cutoff,
         'delay': found.delay,
         'samples': len(found.trained.measured),
         'contacts': found.trained.contacts,
-        'aside': {
-            name: {'effort': float(e), 'before': float(b), 'after': float(a)}
-            for name, e, b, a in zip(
-                found.rows, found.effort, found.before, found.after, strict=True
-            )
-        },
+        'aside': dict(zip(found.rows, sizes, strict=True)),
         'rank': found.rank,
         'without_shapes': found.parameters.roomless,
         'numbers': found.parameters.count,
@@ -242,11 +233,10 @@ def _lines(found: 'Identification') -> Iterator[str]:
     )
     if found.delay:
         yield f'efforts came {found.delay * 1e3:.1f} ms after the motion, which was taken out'
-    contacts = found.trained.contacts
-    if contacts:
+    if found.trained.contacts:
         left = float(found.trained.shares.sum(axis=1).mean())
         yield (
-            f'forces on {", ".join(contacts)} are not measured: {left:.1f} of '
+            f'forces on {", ".join(found.trained.contacts)} are not measured: {left:.1f} of '
             f'{found.model.m} equations a sample are free of them, in the mean, and used'
         )
     if found.parameters.roomless:
@@ -274,17 +264,16 @@ def _lines(found: 'Identification') -> Iterator[str]:
 
 
 def _pole_lines(known: 'Deviations') -> Iterator[str]:
-    for pole, off in sorted(
-        zip(known.poles, known.poles_deviation, strict=True), key=lambda pair: -pair[0].real
-    ):
+    pairs = zip(known.poles, known.poles_deviation, strict=True)
+    for pole, off in sorted(pairs, key=lambda pair: -pair[0].real):
         if pole.imag < 0.0:
             continue
-        imaginary = f', +-i {pole.imag:.4g}' if pole.imag else ''
         if off != off:
+            imaginary = f', +-i {pole.imag:.4g}' if pole.imag else ''
             yield f'  {pole.real:.4g}{imaginary}, deviation unknown: another pole is too near'
-            continue
-        imaginary += f' +- {off.imag:.2g}' if pole.imag else ''
-        yield f'  {pole.real:.4g} +- {off.real:.2g}{imaginary}'
+        else:
+            imaginary = f', +-i {pole.imag:.4g} +- {off.imag:.2g}' if pole.imag else ''
+            yield f'  {pole.real:.4g} +- {off.real:.2g}{imaginary}'
 
 
 def _sentence(change: 'Change') -> str:

@@ -164,10 +164,10 @@ class Identification:
                 changes.append(Change(of, name, unit, *map(float, numbers)))
         for at, number in enumerate(p.joints, p.first):
             left, value = covariance[at, at], number.value(x[at])
-            deviation, prior = abs(number.slope(x[at])) * np.sqrt(left), abs(number.slope(0.0))
+            spread, known = abs(number.slope(x[at])) * np.sqrt(left), 1.0 - min(left, 1.0)
             names = self.model.joint_names[number.joint], number.kind, UNITS[number.kind]
-            numbers = number.start, value, deviation, prior, np.clip(1.0 - left, 0.0, 1.0)
-            changes.append(Change(*names, *map(float, numbers)))
+            row = number.start, value, spread, abs(number.slope(0.0)), known
+            changes.append(Change(*names, *map(float, row)))
         return changes
 
     def combinations(self) -> list[Combination]:

@@ -21,8 +21,6 @@ from geolin_ros.stream.linearization_stream import OperatingPoints
 from geolin_ros.typing import Array
 from geolin_tools.identification import Signals
 
-FIELDS = ('position', 'velocity', 'effort')
-
 
 def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> Signals:
     """Return what a bag holds for the joints of its robot, and for its base if that floats.
@@ -45,29 +43,25 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
     topic = recording.topic('joint_states')
     reader, name = JointInput(model), recording.name
     times: list[int] = []
-    rows: dict[str, list[Array]] = {field: [] for field in FIELDS}
-    messages = recording.messages(['joint_states'])
-    for recorded in watch(messages, recording.counts[topic]):
+    rows: dict[str, list[Array]] = {'position': []}
+    for recorded in watch(recording.messages(['joint_states']), recording.counts[topic]):
         message = recorded.message
-        for field in FIELDS:
-            if times and not rows[field]:
-                continue  # the first joint state had none
-            if field != 'position' and not times and not len(getattr(message, field)):
-                continue
-            out = np.empty(model.n)
+        if not times:
+            rows |= {field: [] for field in ('velocity', 'effort') if len(getattr(message, field))}
+        for field, values in rows.items():
+            values.append(np.empty(model.n))
             try:
-                reader.read(message, field, out, Cause.LENGTH)
+                reader.read(message, field, values[-1], Cause.LENGTH)
             except DroppedInput as drop:
                 # NaN throughout is what nobody measured: what else it is, `check` finds
                 if drop.cause is not Cause.NOT_FINITE:
                     raise RecordingError(f'{name}: joint state {len(times)}: {drop}') from None
-            rows[field].append(out)
         times.append(nanoseconds(message.header.stamp))
     if not times:
         raise RecordingError(f'{name} has no message on {topic}, expected joint states')
-    position, rate, effort = (np.array(rows[field]) if rows[field] else None for field in FIELDS)
-    assert position is not None
-    return Signals(name, _seconds(times), position, rate, effort)
+    measured = {field: np.array(values) for field, values in rows.items()}
+    rate, effort = measured.get('velocity'), measured.get('effort')
+    return Signals(name, _seconds(times), measured['position'], rate, effort)
 
 
 def _floating_signals(source: Source, watch: Watch) -> Signals:
@@ -97,22 +91,21 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
         link: np.array([_sum_on(link, source.model, p.state, p.wrenches) for p in points])
         for link in sorted({wrench.link for wrench in points[0].wrenches})
     }
+    efforts = [point.efforts for point in points]
     of_points = (contact for p in points for contact in p.contacts)
     contacts = {c.name: c for c in of_points if isinstance(c, Contact)}
     holding = [{contact.name for contact in p.contacts if contact.active} for p in points]
     return Signals(
         name,
         _seconds([point.stamp for point in points]),
-        np.array([state.s for state in states]),
-        np.array([state.r for state in states]),
-        None
-        if values['torque_source'] == 'zero'
-        else np.array([point.efforts for point in points]),
-        np.array([state.H for state in states]),
-        np.array([state.v for state in states]),
-        forces,
-        tuple(contacts.values()),
-        np.array([[name in held for name in contacts] for held in holding]) if contacts else None,
+        position=np.array([state.s for state in states]),
+        rate=np.array([state.r for state in states]),
+        effort=None if values['torque_source'] == 'zero' else np.array(efforts),
+        pose=np.array([state.H for state in states]),
+        twist=np.array([state.v for state in states]),
+        forces=forces,
+        contacts=tuple(contacts.values()),
+        holds=np.array([[c in held for c in contacts] for held in holding]) if contacts else None,
     )
 
 

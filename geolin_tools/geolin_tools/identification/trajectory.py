@@ -70,23 +70,14 @@ class Trajectory:
 
     def message(self, names: Sequence[str]) -> dict[str, Any]:
         """Return it as the fields of a trajectory_msgs/JointTrajectory that starts at once."""
-
-        def row(values: Array) -> list[float]:
-            return [round(float(value), 6) for value in values]
-
-        def duration(seconds: float) -> dict[str, int]:
-            return dict(zip(('sec', 'nanosec'), divmod(round(seconds * 1e9), 10**9), strict=True))
-
-        rows = zip(self.time, self.position, self.rate, self.acceleration, strict=True)
-        points = [
-            {
-                'positions': row(s),
-                'velocities': row(r),
-                'accelerations': row(a),
-                'time_from_start': duration(LEAD + t),
-            }
-            for t, s, r, a in rows
+        rows = [
+            np.round(part, 6).tolist() for part in (self.position, self.rate, self.acceleration)
         ]
+        points = []
+        for t, *motion in zip(self.time, *rows, strict=True):
+            point = dict(zip(('positions', 'velocities', 'accelerations'), motion, strict=True))
+            seconds, rest = divmod(round((LEAD + t) * 1e9), 10**9)
+            points.append(point | {'time_from_start': {'sec': seconds, 'nanosec': rest}})
         return {'joint_names': list(names), 'points': points}
 
 
@@ -136,7 +127,7 @@ def propose(
         gain = np.linalg.slogdet(np.eye(len(known)) + information_with(x))[1]
         return float(COST * (over**2).sum(axis=1).mean() - gain)
 
-    x = min((series.random(rng) for _ in range(STARTS)), key=cost)
+    x = min((0.5 * rng.normal(size=series.size) for _ in range(STARTS)), key=cost)
     for _ in watch(range(ROUNDS), ROUNDS):
         x = optimize.minimize(cost, x, method='L-BFGS-B', options={'maxiter': STEPS}).x
     x = series.within(x, np.arange(0.0, PERIOD, FINE))
@@ -155,10 +146,8 @@ class _Series:
     def __init__(self, model: TreeModel) -> None:
         limits = model.limits
         is_bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
-        lower, upper = (
-            np.where(is_bounded, limit, most)
-            for limit, most in ((limits.lower, -RANGE), (limits.upper, RANGE))
-        )
+        lower = np.where(is_bounded, limits.lower, -RANGE)
+        upper = np.where(is_bounded, limits.upper, RANGE)
         if model.base != 'fixed' or model.positions.groups:
             raise UnsolvableError(
                 f'robot {model.name!r} has a floating base or joints of several axes, expected an '
@@ -171,10 +160,6 @@ class _Series:
         rate, acceleration = (self._basis(np.zeros(1), k)[0] for k in (1, 2))
         self._free = linalg.null_space(np.stack((rate, acceleration)))
         self.size = model.n * self._free.shape[1]
-
-    def random(self, rng: np.random.Generator) -> Array:
-        """Return coefficients."""
-        return np.asarray(0.5 * rng.normal(size=self.size))
 
     def at(self, x: Array, time: Array) -> tuple[Array, Array, Array]:
         """Return positions, rates and accelerations (N, n)."""
@@ -196,10 +181,7 @@ class _Series:
     def within(self, x: Array, time: Array) -> Array:
         """Return coefficients, made smaller where they are beyond limits.
 
-        Raises
-        ------
-        UnsolvableError
-            If effort limits do not hold the arm in the middle of its range.
+        Raises `UnsolvableError` if effort limits do not hold the arm in the middle of its range.
         """
         for share in SHARES:
             if self.used(share * x, time).max() <= KEPT:
@@ -220,8 +202,8 @@ class _Series:
 
 
 def _states(model: TreeModel, position: Array, rate: Array) -> Iterator[State]:
-    still = np.eye(4), np.zeros(6)
-    return (model.state(still[0], s, still[1], r) for s, r in zip(position, rate, strict=True))
+    for s, r in zip(position, rate, strict=True):
+        yield model.state(np.eye(4), s, np.zeros(6), r)
 
 
 def _effort_sizes(model: TreeModel, rng: np.random.Generator) -> Array:
