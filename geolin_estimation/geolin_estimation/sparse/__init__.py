@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse, forward and any other dynamics as one sparse system [Nori]."""
 
-from geolin_estimation.sparse.estimator import Estimate, Estimator
+from geolin_estimation.sparse.estimator import DynamicsSolver, Estimate, Estimator
 from geolin_estimation.sparse.report import Solvability, exact_rows, solvability
 from geolin_estimation.sparse.sensors import (
     ALL_BUT_YAW_MOMENT,
@@ -24,7 +24,6 @@ from geolin_estimation.sparse.sensors import (
     joint_torque,
     known,
 )
-from geolin_estimation.sparse.solver import DynamicsSolver
 from geolin_estimation.sparse.system import BlockSystem, DynamicVariables
 
 __all__ = [

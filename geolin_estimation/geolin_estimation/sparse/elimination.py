@@ -54,30 +54,16 @@ class Elimination:
     def __init__(self, system: BlockSystem) -> None:
         self._system = system
         exact = exact_rows(system)
-        self._given = _given(system, exact)
-        self.open = np.array(
-            [
-                column
-                for first, count in (
-                    (12 * system.nb, 6 * system.nb),
-                    (system.size - system.m, system.m),
-                )
-                for column in range(first, first + count)
-                if column not in self._given
-            ],
-            dtype=np.int64,
-        )
+        self._known, self._known_rows = _given(system, exact)
+        nb, size, m = system.nb, system.size, system.m
+        self.open = np.setdiff1d(np.r_[12 * nb : 18 * nb, size - m : size], self._known)
         of_sensors = np.arange(system.equations, system.rows)
-        taken = np.isin(of_sensors, list(self._given.values()))
-        self.constrained = of_sensors[exact[of_sensors] & ~taken]
+        self.constrained = np.setdiff1d(of_sensors[exact[of_sensors]], self._known_rows)
         self.noisy = of_sensors[~exact[of_sensors]]
         self._order = order_of_equations(system)
         self._recursion = _entries(system, self._order.rows, self._order.columns)
-        self._constrained, self._read = (
-            _entries(system, rows) for rows in (self.constrained, self.noisy)
-        )
-        self._known = np.array(list(self._given), dtype=np.int64)
-        self._known_rows = np.array(list(self._given.values()), dtype=np.int64)
+        self._constrained = _entries(system, self.constrained)
+        self._read = _entries(system, self.noisy)
         columns = 1 + self.open.size
         self.T = np.zeros((system.size, columns))
         self.T[self.open, 1 + np.arange(self.open.size)] = 1.0
@@ -109,26 +95,22 @@ def order_of_equations(system: BlockSystem) -> Order:
     return Order(np.concatenate(rows), np.concatenate(columns))
 
 
-def _given(system: BlockSystem, exact: np.ndarray) -> dict[int, int]:
+def _given(system: BlockSystem, exact: np.ndarray) -> tuple[IntArray, IntArray]:
     """Return the fx and qdd that one exact sensor row gives, with that row."""
-    given: dict[int, int] = {}
-    entries = np.bincount(system.row, minlength=system.rows)
-    for i, j, value in zip(system.row, system.column, system.values, strict=True):
-        is_input = 12 * system.nb <= j < 18 * system.nb or j >= system.size - system.m
-        alone = i >= system.equations and exact[i] and entries[i] == 1 and value == 1.0
-        if alone and is_input:
-            given.setdefault(int(j), int(i))
-    return given
+    row, column, nb = system.row, system.column, system.nb
+    is_input = (12 * nb <= column) & (column < 18 * nb) | (column >= system.size - system.m)
+    alone = (row >= system.equations) & exact[row] & (np.bincount(row)[row] == 1)
+    found = is_input & alone & (system.values == 1.0)
+    columns, first = np.unique(column[found], return_index=True)
+    return columns, row[found][first]
 
 
 def _entries(system: BlockSystem, rows: IntArray, pivots: IntArray | None = None) -> Rows:
     """Return the entries of rows, those in the column of their pivot left out."""
-    start, column, entry = [0], [], []
     first = np.searchsorted(system.row, np.arange(system.rows + 1))
-    for k, i in enumerate(rows):
-        for e in range(first[i], first[i + 1]):
-            if pivots is None or system.column[e] != pivots[k]:
-                column.append(int(system.column[e]))
-                entry.append(e)
-        start.append(len(entry))
-    return Rows(*(np.array(part, dtype=np.int64) for part in (start, column, entry)))
+    entries = [np.arange(first[i], first[i + 1]) for i in rows]
+    if pivots is not None:
+        entries = [e[system.column[e] != p] for e, p in zip(entries, pivots, strict=True)]
+    entry = np.concatenate([np.zeros(0, np.int64), *entries])
+    start = np.cumsum([0, *map(len, entries)])
+    return Rows(start, system.column[entry], entry)

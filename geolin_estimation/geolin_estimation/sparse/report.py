@@ -3,8 +3,7 @@
 """What a set of sensors determines, before anything is solved."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,49 +24,31 @@ _KINDS = ('tau', 'qdd', 'fx', 'f', 'a')
 _SHARE = 1e-6  # of a unit vector of the null space, to be named
 
 
-@dataclass(frozen=True)
-class Solvability:
-    """What D (rows, unknowns) determines.
-
-    Attributes
-    ----------
-    rows, unknowns
-        Size of D.
-    structural_rank
-        The highest rank that the pattern allows.
-    structurally_undetermined
-        Unknowns that no numbers on this pattern would determine.
-    ranks
-        Numerical rank at each of the states.
-    smallest
-        The smallest of as many singular values as there are unknowns, relative to the largest
-        one, at each of the states; zero if there are fewer rows.
-    undetermined
-        Unknowns that the readings leave open at some of the states.
-    exact_rows, exact_rank
-        Rows without noise, and their lowest numerical rank; below: some of the readings that
-        count as exact repeat or contradict others.
-    """
+class Solvability(NamedTuple):
+    """What D (rows, unknowns) determines."""
 
     rows: int
     unknowns: int
     structural_rank: int
+    """The highest rank that the pattern allows."""
     structurally_undetermined: tuple[str, ...]
+    """Unknowns that no numbers on this pattern would determine."""
     ranks: tuple[int, ...]
+    """Numerical rank at each of the states."""
     smallest: tuple[float, ...]
+    """The smallest of as many singular values as there are unknowns, relative to the largest one,
+    at each of the states; zero if there are fewer rows."""
     undetermined: tuple[str, ...]
+    """Unknowns that the readings leave open at some of the states."""
     exact_rows: int
     exact_rank: int
+    """Rows without noise, and their lowest numerical rank; below: some of the readings that count
+    as exact repeat or contradict others."""
 
     @property
     def solvable(self) -> bool:
         """Whether every unknown is determined at every one of the states."""
         return min(self.ranks) == self.unknowns
-
-    @property
-    def square(self) -> bool:
-        """Whether there are as many rows as unknowns."""
-        return self.rows == self.unknowns
 
     def __str__(self) -> str:
         """Return the report as text."""
@@ -107,7 +88,8 @@ def solvability(
     open_unknowns = np.zeros(system.size, dtype=bool)
     for state in states or [system.generic_state(seed) for seed in range(3)]:
         system.update(state, nothing_read)
-        D = scaled(system)
+        D = system.matrix().toarray()
+        D /= np.abs(D).max(axis=1, keepdims=True)
         _, sigma, V = np.linalg.svd(D)
         rank = _rank(sigma, tolerance)
         open_unknowns |= np.any(np.abs(V[rank:]) > _SHARE, axis=0)
@@ -134,13 +116,6 @@ def solvability(
 
 def _rank(sigma: Array, tolerance: float) -> int:
     return int(np.sum(sigma > tolerance * sigma.max(initial=0.0)))
-
-
-def scaled(system: BlockSystem) -> Array:
-    """Return D at the last state, dense, each row divided by its largest entry."""
-    D: Array = system.matrix().toarray()
-    scaled_rows: Array = D / np.abs(D).max(axis=1, keepdims=True)
-    return scaled_rows
 
 
 def exact_rows(system: BlockSystem) -> np.ndarray:

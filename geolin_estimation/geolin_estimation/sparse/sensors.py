@@ -206,8 +206,7 @@ def inverse_dynamics(model: TreeModel) -> tuple[Sensor, ...]:
 
     Readings: [fx of each body (6 nb); nu_dot (m)].
     """
-    joints = tuple(joint_acceleration(name) for name in model.joint_names)
-    return all_external_wrenches(model) + base_sensors(model, 'qdd') + joints
+    return hybrid_dynamics(model, model.joint_names, 'qdd')
 
 
 def forward_dynamics(model: TreeModel) -> tuple[Sensor, ...]:
@@ -215,8 +214,7 @@ def forward_dynamics(model: TreeModel) -> tuple[Sensor, ...]:
 
     Readings: [fx of each body (6 nb); base wrench (6, floating base only); tau (n)].
     """
-    joints = tuple(joint_torque(name) for name in model.joint_names)
-    return all_external_wrenches(model) + base_sensors(model, 'tau') + joints
+    return hybrid_dynamics(model, ())
 
 
 def hybrid_dynamics(
@@ -224,12 +222,8 @@ def hybrid_dynamics(
 ) -> tuple[Sensor, ...]:
     """Return the sensors of hybrid dynamics: qdd of the joints ``prescribed``, tau of the others.
 
-    Readings: [fx of each body; wrench or acceleration of the base; one for each joint].
-
-    Raises
-    ------
-    UnknownNameError
-        If a prescribed joint is not part of the model.
+    Readings: [fx of each body; wrench or acceleration of the base; one for each joint]. Raises
+    `UnknownNameError` if a prescribed joint is not part of the model.
     """
     for name in prescribed:
         model.joint_index(name)

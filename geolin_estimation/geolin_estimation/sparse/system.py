@@ -15,6 +15,7 @@ passive torques are part of tau, so that tau is what the drives give.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -156,9 +157,8 @@ class BlockSystem:
                 )
         self._assemble(state.data)
         np.negative(readings, out=self.b[self.equations :])
-        for rows, sensor in self._moving_sensors:
-            assert sensor.offset is not None
-            self.b[rows] += sensor.offset(self._workspace.v)
+        for rows, offset in self._offsets:
+            self.b[rows] += offset(self._workspace.v)
 
     def stack(self, readings: Mapping[str, ArrayLike]) -> Array:
         """Return readings given by sensor name as one array, in the sensors' order.
@@ -170,26 +170,23 @@ class BlockSystem:
         for name in readings:
             if name not in names:
                 raise unknown_name('sensor', name, names, f'the system of {self.model.name!r}')
-        stacked = []
+        stacked = [np.zeros(0)]
         for sensor in self.sensors:
             if sensor.name not in readings:
                 raise unknown_name('reading', sensor.name, readings, 'the readings given')
-            value = np.atleast_1d(np.asarray(readings[sensor.name], dtype=np.float64))
-            if value.shape != (sensor.size,):
+            stacked.append(np.atleast_1d(np.asarray(readings[sensor.name], dtype=np.float64)))
+            if stacked[-1].shape != (sensor.size,):
                 raise ShapeError(
-                    f'reading of {sensor.name!r} has shape {value.shape}, expected '
+                    f'reading of {sensor.name!r} has shape {stacked[-1].shape}, expected '
                     f'({sensor.size},)'
                 )
-            stacked.append(value)
-        return np.concatenate(stacked) if stacked else np.zeros(0)
+        return np.concatenate(stacked)
 
     def readings(self, d: Array) -> Array:
         """Return what noiseless sensors read at unknowns ``d`` (size,) in the last state."""
-        C = self.matrix()[self.equations :]
-        read: Array = C @ d
-        for rows, sensor in self._moving_sensors:
-            assert sensor.offset is not None
-            read[rows.start - self.equations : rows.stop - self.equations] += sensor.offset(
+        read: Array = self.matrix()[self.equations :] @ d
+        for rows, offset in self._offsets:
+            read[rows.start - self.equations : rows.stop - self.equations] += offset(
                 self._workspace.v
             )
         return read
@@ -211,27 +208,23 @@ class BlockSystem:
         return DynamicVariables(a, f, fx, d[18 * nb : 18 * nb + m], d[18 * nb + m :])
 
     def _name_columns(self) -> dict[Variable, range]:
-        model, nb = self.model, self.nb
+        model = self.model
         of_bodies: tuple[Kind, ...] = ('a', 'f', 'fx')
         of_joints: tuple[Kind, ...] = ('tau', 'qdd')
-        columns = {
-            Variable(kind, name): range(6 * (nb * k + body), 6 * (nb * k + body) + 6)
-            for k, kind in enumerate(of_bodies)
-            for body, name in enumerate(model.body_names)
-        }
         if FLOATING_BASE in model.joint_names:
             raise ConfigurationError(
                 f'robot {model.name!r} has a joint {FLOATING_BASE!r}, a name that stands for the '
                 'base; rename the joint'
             )
-        for k, kind in enumerate(of_joints):
-            start = 18 * nb + k * self.m
-            if model.base == 'floating':
-                columns[Variable(kind, FLOATING_BASE)] = range(start, start + 6)
-            start += self.m - model.n
-            for c, name in enumerate(model.joint_names):
-                columns[Variable(kind, name)] = range(start + c, start + c + 1)
-        return columns
+        sizes = [(kind, name, 6) for kind in of_bodies for name in model.body_names]
+        for kind in of_joints:
+            sizes += [(kind, FLOATING_BASE, 6)] if model.base == 'floating' else []
+            sizes += [(kind, name, 1) for name in model.joint_names]
+        ends = accumulate(size for _, _, size in sizes)
+        return {
+            Variable(kind, name): range(end - size, end)
+            for (kind, name, size), end in zip(sizes, ends, strict=True)
+        }
 
     def _place_sensors(self) -> dict[str, slice]:
         """Check the sensors and return the rows of each."""
@@ -252,9 +245,7 @@ class BlockSystem:
             check_covariance(sensor)
             places[sensor.name] = slice(start, start + sensor.size)
             start += sensor.size
-        self._moving_sensors = [
-            (places[sensor.name], sensor) for sensor in self.sensors if sensor.offset is not None
-        ]
+        self._offsets = [(places[s.name], s.offset) for s in self.sensors if s.offset is not None]
         return places
 
     def _place_entries(self) -> None:
@@ -262,22 +253,17 @@ class BlockSystem:
         tree, nb, m = self.model.tree, self.nb, self.m
         blocks: list[tuple[IntArray, IntArray, Array, IntArray]] = []
         moving, moving_axes = self._moving_entries()
+        of_poses = np.arange(36 * nb).reshape(nb, 6, 6)
+        of_axes = 36 * nb + np.arange(6 * len(moving_axes)).reshape(-1, 6)
 
-        def put(row: int, column: int, block: Array) -> None:
+        def put(row: int, column: int, block: Array, source: IntArray | None = None) -> None:
+            """Place the entries of a block that are not zero; they change with their source."""
             i, j = np.nonzero(block)
-            blocks.append((row + i, column + j, block[i, j], np.full(i.size, _CONSTANT)))
-
-        def put_pose(row: int, column: int, body: int, transposed: bool) -> None:
-            i, j = np.nonzero(moving[body])
-            source = 36 * body + 6 * i + j
-            places = (row + j, column + i) if transposed else (row + i, column + j)
-            blocks.append((*places, np.zeros(i.size), source))
-
-        def put_axis(row_a: int, column_f: int, column_qdd: int, rate: int, y: int) -> None:
-            e = np.flatnonzero(moving_axes[y])
-            source, none, here = 36 * nb + 6 * y + e, np.zeros(e.size), np.zeros_like(e)
-            blocks.append((row_a + e, column_qdd + here, none, source))
-            blocks.append((12 * nb + rate + here, column_f + e, none, source))
+            if source is None:
+                values, sources = block[i, j], np.full(i.size, _CONSTANT)
+            else:
+                values, sources = np.zeros(i.size), source[i, j]
+            blocks.append((row + i, column + j, values, sources))
 
         A, F, FX, TAU, QDD = 0, 6 * nb, 12 * nb, 18 * nb, 18 * nb + m
         for i in range(nb):
@@ -288,14 +274,15 @@ class BlockSystem:
             put(row_f, FX + 6 * i, -np.eye(6))
             if i > 0:
                 p = int(tree.parent[i])
-                put_pose(row_a, A + 6 * p, i, transposed=False)
-                put_pose(6 * (nb + p), F + 6 * i, i, transposed=True)
+                put(row_a, A + 6 * p, moving[i], of_poses[i])
+                put(6 * (nb + p), F + 6 * i, moving[i].T, of_poses[i].T)
             for y in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]) if i else ():
-                c, multiplier = int(self._rates[y]), float(tree.multiplier[y])
+                c, S, source = int(self._rates[y]), moving_axes[y], of_axes[y]
                 if tree.kind[i] == PRODUCT:
-                    put_axis(row_a, F + 6 * i, QDD + c, c, y)
+                    put(row_a, QDD + c, S[:, None], source[:, None])
+                    put(12 * nb + c, F + 6 * i, S[None, :], source[None, :])
                 else:
-                    S = multiplier * self._workspace.S[y]
+                    S = float(tree.multiplier[y]) * self._workspace.S[y]
                     put(row_a, QDD + c, S[:, None])
                     put(12 * nb + c, F + 6 * i, S[None, :])
             for c in self.joint_columns(i):
@@ -363,17 +350,9 @@ class BlockSystem:
         return self._random_positions(np.random.default_rng(seed))
 
     def _assemble(self, x: Array) -> None:
-        assemble(
-            self.model.tree,
-            self._workspace,
-            x,
-            self.model.gravity,
-            self._X,
-            self._slot,
-            self._slot_source,
-            self.values,
-            self.b,
-        )
+        model, ws = self.model, self._workspace
+        changing = self._X, self._slot, self._slot_source, self.values
+        assemble(model.tree, ws, x, model.gravity, *changing, self.b)
 
 
 def check_covariance(sensor: Sensor) -> None:
@@ -381,12 +360,12 @@ def check_covariance(sensor: Sensor) -> None:
     if sensor.covariance is None:
         return
     covariance, k = np.asarray(sensor.covariance), sensor.size
-    good = covariance.shape == (k, k) and bool(np.isfinite(covariance).all())
-    if good:
-        good = np.allclose(covariance, covariance.T, rtol=1e-12, atol=0.0) and bool(
-            np.linalg.eigvalsh(covariance)[0] > 0.0
-        )
-    if not good:
+    if (
+        covariance.shape != (k, k)
+        or not np.isfinite(covariance).all()
+        or not np.allclose(covariance, covariance.T, rtol=1e-12, atol=0.0)
+        or not np.linalg.eigvalsh(covariance)[0] > 0.0
+    ):
         raise ConfigurationError(
             f'sensor {sensor.name!r} has covariance {covariance.tolist()}, expected ({k}, {k}), '
             'symmetric and positive definite; leave it out for an exact reading'
