@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geolin_estimation.base_messages import BaseMessages, BaseWriter
 from geolin_estimation.base_parameters import base_settings
-from geolin_estimation.base_stream import BaseSettings, BaseStream
+from geolin_estimation.base_stream import BaseMessages, BaseStream, BaseWriter
 from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.message_types import (
     CONTACT,
@@ -111,5 +110,4 @@ def estimate(
 def base_writer(stream: BaseStream) -> BaseWriter:
     """Return a writer of the messages of a stream, of rosbags' types."""
     messages = BaseMessages(*map(empty_message, OUTPUTS.values()))
-    settings: BaseSettings = stream.settings
-    return BaseWriter(messages, stream.model, settings, lambda: empty_message(CONTACT))
+    return BaseWriter(messages, stream.model, stream.settings, lambda: empty_message(CONTACT))

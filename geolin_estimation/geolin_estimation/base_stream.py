@@ -1,22 +1,30 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""IMU, joint states and contacts in; pose, velocity and IMU biases of a floating base out."""
+"""IMU, joint states and contacts in; pose, velocity and IMU biases of a floating base out.
+
+As nav_msgs/Odometry, sensor_msgs/Imu and contact states; joint states that came without rates go
+through, with them.
+"""
 
 import math
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from geolin_estimation.base_state import BaseEstimate, BaseFilter, Deviations, Feet, FootForces
-from geolin_estimation.imu_input import ImuInput, ImuTopic
+from geolin_estimation.imu_input import NOT_MEASURED, ImuInput, ImuTopic
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
 from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
+from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
@@ -60,13 +68,6 @@ class BaseAnswer(NamedTuple):
     """Distance of the newest IMU sample to the joint state [s]."""
     compute_time: float
     """[s]"""
-
-
-class _Rates(NamedTuple):
-    """What there is of a sensor_msgs/JointState."""
-
-    name: Any
-    velocity: Array
 
 
 def _has_rates(message: Any) -> bool:
@@ -289,15 +290,92 @@ class BaseStream(TopicStream[BaseAnswer]):
         state = self._state
         self._joints.read(message, 'effort', self._tau, Cause.MISSING_EFFORT)
         state.r[:] = 0.0
-        known = message if rates is None else _Rates(message.name, rates)
+        known = message if rates is None else SimpleNamespace(name=message.name, velocity=rates)
         if _has_rates(known):
             self._joints.read(known, 'velocity', state.r, Cause.MISSING_VELOCITY)
             self._accelerations.add(stamp, state.r)
         r_dot = self._accelerations.rate
-        if r_dot is None:
-            r_dot = np.zeros(self.model.n)
+        r_dot = np.zeros(self.model.n) if r_dot is None else r_dot
         try:
             found = forces(state.s, state.r, r_dot, self._tau, self._sample)
             self._contacts.take_forces(found)
         except NotFiniteError as error:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
+
+
+class BaseMessages(NamedTuple):
+    """One message of each kind; they live as long as the writer."""
+
+    odometry: Any
+    """nav_msgs/Odometry about the base."""
+    imu_bias: Any
+    """sensor_msgs/Imu with biases in the place of angular velocity and acceleration."""
+    contacts: Any
+    """geolin_msgs/ContactStates"""
+    joint_states: Any
+    """sensor_msgs/JointState with rates by the filter; None of an answer without."""
+
+
+class BaseWriter:
+    """Fills the messages with one answer after another.
+
+    Parameters
+    ----------
+    messages
+        The writer's from now on.
+    make_contact
+        Returns an empty geolin_msgs/ContactState.
+    """
+
+    def __init__(
+        self,
+        messages: BaseMessages,
+        model: TreeModel,
+        settings: BaseSettings,
+        make_contact: Callable[[], Any],
+    ) -> None:
+        self.messages = messages
+        self._contacts = settings.contacts.contacts
+        odometry, bias, contacts, _ = messages
+        odometry.header.frame_id = contacts.header.frame_id = settings.world_frame
+        odometry.child_frame_id = settings.frame_prefix + model.base_link
+        bias.header.frame_id = settings.frame_prefix + settings.imu.link
+        bias.orientation_covariance[0] = NOT_MEASURED
+        self._states = [make_contact() for _ in self._contacts]
+        for state, contact in zip(self._states, self._contacts, strict=True):
+            write_contact(state, replace(contact, active=False), model)
+        contacts.contacts = self._states
+        self._on_ground: frozenset[str] = frozenset()
+
+    def write(self, answer: BaseAnswer) -> BaseMessages:
+        """Fill the messages."""
+        odometry, bias, contacts, _ = self.messages
+        estimate = answer.estimate
+        for message in (odometry, bias, contacts):
+            write_stamp(message.header.stamp, answer.stamp)
+        write_pose(odometry.pose.pose, estimate.H)
+        write_twist(odometry.twist.twist, estimate.v)
+        odometry.pose.covariance = estimate.pose_covariance.ravel()
+        odometry.twist.covariance = estimate.twist_covariance.ravel()
+        w, a = bias.angular_velocity, bias.linear_acceleration
+        w.x, w.y, w.z, a.x, a.y, a.z = estimate.biases.tolist()
+        P = estimate.bias_covariance
+        bias.angular_velocity_covariance = np.ravel(P[:3, :3])
+        bias.linear_acceleration_covariance = np.ravel(P[3:, 3:])
+        if estimate.on_ground != self._on_ground:
+            self._on_ground = estimate.on_ground
+            for state in self._states:
+                state.active = state.frame in estimate.on_ground
+        if answer.rates is None:
+            return self.messages._replace(joint_states=None)
+        received, joints = answer.joint_state, self.messages.joint_states
+        write_stamp(joints.header.stamp, answer.stamp)
+        joints.name = list(received.name)
+        numbers = {
+            'position': received.position,
+            'velocity': answer.rates,
+            'effort': received.effort,
+        }
+        for name, values in numbers.items():
+            setattr(joints, name, array('d', np.asarray(values, dtype=np.float64).tobytes()))
+        return self.messages

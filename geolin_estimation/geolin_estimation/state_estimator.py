@@ -19,9 +19,8 @@ from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
-from geolin_estimation.base_messages import BaseMessages, BaseWriter
 from geolin_estimation.base_parameters import BASE_TABLE, base_settings
-from geolin_estimation.base_stream import BaseStream
+from geolin_estimation.base_stream import BaseMessages, BaseStream, BaseWriter
 from geolin_estimation.imu_queue import ImuQueue
 from geolin_estimation.warm_up import warm_up
 from geolin_msgs.msg import ContactState, ContactStates

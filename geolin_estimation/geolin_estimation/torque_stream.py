@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states, IMUs and force sensors in, estimated torques and external wrenches out.
+"""Joint states, IMUs and force sensors in; torques, external wrenches and their message out.
 
 Nobody has to know where the base is: the equations of motion are the same in every frame that
 moves evenly, so that base pose and linear velocity are set to rest, and accelerations count less
@@ -8,14 +8,14 @@ gravity, as accelerometers read them. The angular velocity of the base comes fro
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from geolin_estimation.imu_input import ImuInput, ImuSample, ImuTopic
+from geolin_estimation.imu_input import ImuInput, ImuTopic
 from geolin_estimation.sparse import (
     Estimator,
     Sensor,
@@ -31,11 +31,12 @@ from geolin_estimation.sparse.sensors import Kind
 from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.geometry import write_stamp, write_wrench
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
-from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.message_memory import allocate, read_matrix, write_matrix
 from geolin_ros.stream.topics import Counts, TopicStream
 from geolin_ros.typing import Array
 
@@ -124,23 +125,20 @@ class TorqueStream(TopicStream[TorqueEstimate]):
                 'ends in unknown_wrenches'
             )
         self.model, self.settings = model, settings
-        cutoff = settings.acceleration_cutoff
+        cutoff, prefix = settings.acceleration_cutoff, settings.frame_prefix
         self._joints = JointInput(model)
-        prefix = settings.frame_prefix
         self._imus = ImuInput(model, settings.imu_topics, settings.max_skew, cutoff, prefix)
         self._wrenches = WrenchInput(
             model, settings.wrench_topics, settings.wrench_timeout, 'drop', prefix
         )
-        self._topics = self._readers()
+        self._topics: dict[str, Callable[[Any], TorqueEstimate | None]] = {
+            'joint_states': self._take_joint_state
+        }
+        self._topics |= {t.topic: partial(self._imus.take, t.topic) for t in settings.imu_topics}
+        self._topics |= {t.topic: partial(self._take_wrench, t) for t in settings.wrench_topics}
         self._rates = Differentiator(cutoff)
-        self.links = (
-            *(topic.link for topic in settings.wrench_topics),
-            *settings.unknown_wrenches,
-        )
+        self.links = *(t.link for t in settings.wrench_topics), *settings.unknown_wrenches
         self._on_base = self._find_base_imu()
-        if self._on_base is not None:
-            link = settings.imu_topics[self._on_base].link
-            self._R_base_imu = model.frame(link).placement[:3, :3]
         self._estimator = Estimator(model, self._sensors())
         system = self._estimator.system
         self._readings = np.zeros(system.rows - system.equations)
@@ -173,19 +171,6 @@ class TorqueStream(TopicStream[TorqueEstimate]):
             'redundant readings': str(system.rows - system.size),
         }
 
-    # ---- topics
-
-    def _readers(self) -> dict[str, Callable[[Any], TorqueEstimate | None]]:
-        """Return what takes the messages of each topic."""
-        readers: dict[str, Callable[[Any], TorqueEstimate | None]] = {
-            'joint_states': self._take_joint_state
-        }
-        for imu in self.settings.imu_topics:
-            readers[imu.topic] = partial(self._imus.take, imu.topic)
-        for wrench in self.settings.wrench_topics:
-            readers[wrench.topic] = partial(self._take_wrench, wrench)
-        return readers
-
     def _take_wrench(self, wrench: WrenchTopic, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped, or a geolin_msgs/WrenchWithCovariance."""
         self._wrenches.take(wrench.topic, message)
@@ -203,21 +188,20 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         self._estimator.estimate(self._state, self._readings)
         self._covariance()
 
-    # ---- sensors
-
-    def _find_base_imu(self) -> int | None:
-        """Return which IMU turns with a floating base."""
-        model, topics = self.model, self._imus.topics
-        if len(set(self.links)) != len(self.links) or len({t.link for t in topics}) != len(topics):
-            raise ConfigurationError(
-                f'robot {model.name!r}: wrenches of {", ".join(self.links)} and IMUs of '
-                f'{", ".join(t.link for t in topics)}, expected each link once'
-            )
+    def _find_base_imu(self) -> str | None:
+        """Return the link of the IMU that turns with a floating base."""
+        model, imus = self.model, [topic.link for topic in self.settings.imu_topics]
+        for links in (self.links, imus):
+            if len(set(links)) != len(links):
+                raise ConfigurationError(
+                    f'robot {model.name!r}: wrenches or IMUs of {", ".join(links)}, expected each '
+                    'link once'
+                )
         if model.base == 'fixed':
             return None
-        for k, topic in enumerate(topics):
-            if model.frame(topic.link).body == 0:
-                return k
+        for link in imus:
+            if model.frame(link).body == 0:
+                return link
         raise ConfigurationError(
             f'robot {model.name!r} has a floating base and no IMU that turns with it, expected '
             f'one in imu_topics whose link is fixed to {model.base_link!r}'
@@ -233,7 +217,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         ]
         if settings.joint_effort > 0.0:
             sensors.append(_joint_sensor(model, EFFORTS, 'tau', settings.joint_effort))
-        for topic in self._imus.topics:
+        for topic in settings.imu_topics:
             sensors.append(accelerometer(model, topic.link, settings.linear_acceleration))
             sensors.append(angular_acceleration(model, topic.link, settings.angular_acceleration))
         measured = np.repeat((settings.force, settings.moment), 3)
@@ -255,8 +239,6 @@ class TorqueStream(TopicStream[TorqueEstimate]):
             raise DroppedInput(Cause.COVARIANCE, str(error)) from error
         self._covariances[sensor] = covariance.copy()
 
-    # ---- estimate
-
     def _take_joint_state(self, message: Any) -> TorqueEstimate | None:
         """Estimate at a joint state; None at the first of a clock."""
         start = time.perf_counter()
@@ -276,8 +258,14 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         readings[place[ACCELERATIONS]] = self._rates.rate
         if EFFORTS in place:
             self._joints.read(message, 'effort', readings[place[EFFORTS]], Cause.MISSING_EFFORT)
-        samples = self._imus.at(stamp)
-        self._read_imus(samples)
+        for topic, sample in zip(self._imus.topics, self._imus.at(stamp), strict=True):
+            name = f'accelerometer[{topic.link}]'
+            readings[place[name]] = sample.acceleration
+            readings[place[f'angular_acceleration[{topic.link}]']] = sample.angular_acceleration
+            if sample.covariance is not None:
+                self._note_covariance(name, sample.covariance)
+            if topic.link == self._on_base:
+                state.v[3:] = self.model.frame(topic.link).placement[:3, :3] @ sample.turning
         wrenches, _ = self._wrenches.at(stamp, '')
         for wrench in wrenches:
             at = place[_sensor_of(wrench.link)]
@@ -294,35 +282,20 @@ class TorqueStream(TopicStream[TorqueEstimate]):
                 'torques overflow, expected readings of sizes that a robot can have; look for '
                 'large numbers in joint states, IMUs and wrenches',
             )
+        rate, last, covariance = self.settings.covariance_rate, self._last_covariance, None
+        if rate > 0.0 and (last is None or (stamp - last) * 1e-9 * rate > 0.999):
+            self._last_covariance, covariance = stamp, self._covariance()
         self.counts.answered += 1
         return TorqueEstimate(
             stamp,
             answer[:n],
             answer[n:].reshape(-1, 6),
-            self._covariance() if self._is_time_for_covariance(stamp) else None,
+            covariance,
             found.chi_squared,
             found.degrees_of_freedom,
             self._imus.largest_age(stamp),
             time.perf_counter() - start,
         )
-
-    def _read_imus(self, samples: list[ImuSample]) -> None:
-        for k, (topic, sample) in enumerate(zip(self._imus.topics, samples, strict=True)):
-            name = f'accelerometer[{topic.link}]'
-            self._readings[self._place[name]] = sample.acceleration
-            turning = self._place[f'angular_acceleration[{topic.link}]']
-            self._readings[turning] = sample.angular_acceleration
-            if sample.covariance is not None:
-                self._note_covariance(name, sample.covariance)
-            if k == self._on_base:
-                self._state.v[3:] = self._R_base_imu @ sample.turning
-
-    def _is_time_for_covariance(self, stamp: int) -> bool:
-        rate, last = self.settings.covariance_rate, self._last_covariance
-        due = rate > 0.0 and (last is None or (stamp - last) * 1e-9 * rate > 0.999)
-        if due:
-            self._last_covariance = stamp
-        return due
 
     def _covariance(self) -> Array:
         """Return the joint covariance of torques and wrenches of the last estimate."""
@@ -345,3 +318,53 @@ def _joint_sensor(model: TreeModel, name: str, kind: Kind, deviation: float) -> 
         Term(Variable(kind, joint), unit[:, [c]]) for c, joint in enumerate(model.joint_names)
     )
     return Sensor(name, terms, deviation**2 * unit)
+
+
+class TorqueWriter:
+    """Fills one geolin_msgs/TorqueEstimate with one estimate after another.
+
+    Parameters
+    ----------
+    message
+        An empty one; the writer's from now on.
+    make_wrench
+        Makes an empty geolin_msgs/WrenchWithCovariance.
+    model, links
+        Of the stream whose estimates will be written.
+    frame_prefix
+        Of the frames in messages.
+    """
+
+    def __init__(
+        self,
+        message: Any,
+        make_wrench: Callable[[], Any],
+        model: TreeModel,
+        links: Sequence[str],
+        frame_prefix: str = '',
+    ) -> None:
+        self.message = message
+        message.header.frame_id = frame_prefix + model.base_link
+        message.model_hash = model.hash
+        message.joint_names = list(model.joint_names)
+        message.wrenches = [make_wrench() for _ in links]
+        for wrench, link in zip(message.wrenches, links, strict=True):
+            wrench.header.frame_id = frame_prefix + link
+        self._torques = allocate(message, 'joint_torques', model.n)
+        self._n = model.n
+
+    def write(self, estimate: TorqueEstimate) -> Any:
+        """Fill and return the message."""
+        message, covariance = self.message, estimate.covariance
+        write_stamp(message.header.stamp, estimate.stamp)
+        self._torques[:] = estimate.tau
+        write_matrix(message.covariance, covariance)
+        for k, wrench in enumerate(message.wrenches):
+            write_stamp(wrench.header.stamp, estimate.stamp)
+            write_wrench(wrench.wrench, estimate.wrenches[k])
+            own = slice(self._n + 6 * k, self._n + 6 * k + 6)
+            write_matrix(wrench.covariance, None if covariance is None else covariance[own, own])
+        message.chi_squared = estimate.chi_squared
+        message.degrees_of_freedom = estimate.degrees_of_freedom
+        message.compute_time = estimate.compute_time
+        return message

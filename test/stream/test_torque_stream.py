@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from geolin_estimation.imu_input import ImuTopic
-from geolin_estimation.torque_messages import TorqueWriter
-from geolin_estimation.torque_stream import TorqueSettings, TorqueStream
+from geolin_estimation.torque_stream import TorqueSettings, TorqueStream, TorqueWriter
 from support.messages import header, joint_state, vector, wrench_stamped
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot
