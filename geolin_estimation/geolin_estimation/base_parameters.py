@@ -4,7 +4,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from geolin_estimation.base_state import Deviations
@@ -17,13 +16,12 @@ from geolin_ros.stream.parameters.linearizer import (
     NODE_NAMES,
     contact_settings,
 )
-from geolin_ros.stream.parameters.table import Parameter, deviation_of, row_of, settings_of
+from geolin_ros.stream.parameters.table import Parameter, deviation_of, rows_of, settings_of
 
 CONTACT_NAMES = (
     *('contacts', 'foot_force_topics', 'contact_on_force', 'contact_off_force'),
     'wrench_timeout',
 )
-_row, _deviation = partial(row_of, BaseSettings), partial(deviation_of, Deviations)
 
 BASE_TABLE: tuple[Parameter, ...] = (
     *(BY_NAME[name] for name in (*NODE_NAMES, *MODEL_NAMES, 'frame_prefix')),
@@ -39,58 +37,41 @@ BASE_TABLE: tuple[Parameter, ...] = (
     Parameter(
         'imu_link', '', 'Link of the IMU, with its axes; fixed to the base. Empty: the base.'
     ),
-    _row('world_frame', 'Frame of the odometry.'),
     Parameter('start', [0.0, 0.0, 0.0], 'x, y and yaw of the base at the start.', unit='m, rad'),
-    _row(
-        'max_skew',
-        'Largest time between a joint state and the newest sample of the IMU.',
-        's',
-        (0.0, 10.0),
+    *rows_of(
+        BaseSettings,
+        {
+            'world_frame': 'Frame of the odometry.',
+            'max_skew 0 ... 10 [s]': 'Largest time between a joint state and the newest sample of '
+            'the IMU.',
+            'rate_cutoff 0.1 ... 1e4 [Hz]': 'Cutoff of the filter that finds joint rates from '
+            'positions where they are missing.',
+            'sole 0.001 ... 1 [m]': 'Distance of the corners of a surface from its middle, along '
+            'x and along y.',
+            'foot_radius 0 ... 1 [m]': 'Radius of feet that are balls about their frames and '
+            'roll; 0: they do not.',
+            'flat_ground 0 ... 1 [m]': 'Standard deviation of the heights of flat ground where '
+            'feet land, about that at the start; 0: it is not flat.',
+            'gate 1 ... 1e9': 'Squared Mahalanobis distance from which on a contact is rejected.',
+            'distrust 0 ... 1000 [s]': 'Time for which it is not used then.',
+        },
     ),
-    _row(
-        'rate_cutoff',
-        'Cutoff of the filter that finds joint rates from positions where they are missing.',
-        'Hz',
-        (0.1, 1e4),
+    *(
+        deviation_of(Deviations, name, text, unit)
+        for name, text, unit in (
+            ('gyro', 'angular velocities, a density', 'rad/s/sqrt(Hz)'),
+            ('accelerometer', 'accelerations, a density', 'm/s^2/sqrt(Hz)'),
+            ('tilt', 'roll and pitch at the start; 0.2 for a robot that moves then', 'rad'),
+            ('velocity', 'the velocity at the start; 1.0 for a robot that moves then', 'm/s'),
+            ('gyro_bias', 'the bias of the gyro at the start', 'rad/s'),
+            ('accelerometer_bias', 'the bias of the accelerometer at the start', 'm/s^2'),
+            ('gyro_walk', 'the random walk of the gyro bias, a density', 'rad/s^2/sqrt(Hz)'),
+            ('accelerometer_walk', 'that of the other bias, a density', 'm/s^3/sqrt(Hz)'),
+            ('slip', 'the slip of contacts, a density; 0.003 for soles', 'm/s/sqrt(Hz)'),
+            ('joint', 'joint positions', 'rad or m'),
+            ('point', 'positions of contacts in the description', 'm'),
+        )
     ),
-    _row(
-        'sole',
-        'Distance of the corners of a surface from its middle, along x and along y.',
-        'm',
-        (0.001, 1.0),
-    ),
-    _row(
-        'foot_radius',
-        'Radius of feet that are balls about their frames and roll; 0: they do not.',
-        'm',
-        (0.0, 1.0),
-    ),
-    _row(
-        'flat_ground',
-        'Standard deviation of the heights of flat ground where feet land, about that at the '
-        'start; 0: it is not flat.',
-        'm',
-        (0.0, 1.0),
-    ),
-    _row(
-        'gate',
-        'Squared Mahalanobis distance from which on a contact is rejected.',
-        bounds=(1.0, 1e9),
-    ),
-    _row('distrust', 'Time for which it is not used then.', 's', (0.0, 1e3)),
-    _deviation('gyro', 'angular velocities, a density', 'rad/s/sqrt(Hz)'),
-    _deviation('accelerometer', 'accelerations, a density', 'm/s^2/sqrt(Hz)'),
-    _deviation('tilt', 'roll and pitch at the start; 0.2 for a robot that moves then', 'rad'),
-    _deviation('velocity', 'the velocity at the start; 1.0 for a robot that moves then', 'm/s'),
-    _deviation('gyro_bias', 'the bias of the gyro at the start', 'rad/s'),
-    _deviation('accelerometer_bias', 'the bias of the accelerometer at the start', 'm/s^2'),
-    _deviation('gyro_walk', 'the random walk of the gyro bias, a density', 'rad/s^2/sqrt(Hz)'),
-    _deviation(
-        'accelerometer_walk', 'the random walk of the other bias, a density', 'm/s^3/sqrt(Hz)'
-    ),
-    _deviation('slip', 'the slip of contacts, a density; 0.003 for soles', 'm/s/sqrt(Hz)'),
-    _deviation('joint', 'joint positions', 'rad or m'),
-    _deviation('point', 'positions of contacts in the description', 'm'),
 )
 
 

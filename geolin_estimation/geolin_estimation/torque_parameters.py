@@ -3,7 +3,6 @@
 """The parameters of the torque estimator: those of the robot, then its own."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from geolin_estimation.imu_input import ImuTopic
@@ -16,12 +15,9 @@ from geolin_ros.stream.parameters.table import (
     Parameter,
     deviation_of,
     entries_of,
-    row_of,
+    rows_of,
     settings_of,
 )
-
-_row = partial(row_of, TorqueSettings)
-_deviation = partial(deviation_of, TorqueSettings, bounds=(1e-9, 1e9))
 
 
 def _topic_and_link(parameter: str, entry: str) -> tuple[str, str]:
@@ -55,42 +51,35 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
         'Measured wrenches on links, such as those of the ground on feet, each as `topic link`.',
         entry=_wrench_topic,
     ),
-    _row(
-        'wrench_messages',
-        'Type of these topics: geometry_msgs/WrenchStamped, or geolin_msgs/WrenchWithCovariance.',
-    ),
     Parameter(
         'unknown_wrenches',
         NO_NAMES,
         'Links with an external wrench that no sensor measures, such as a hand in contact.',
     ),
-    _row(
-        'max_skew', 'Largest time between a joint state and a sample of an IMU.', 's', (0.0, 10.0)
+    *rows_of(
+        TorqueSettings,
+        {
+            'wrench_messages': 'Type of wrench_topics: geometry_msgs/WrenchStamped, or '
+            'geolin_msgs/WrenchWithCovariance.',
+            'max_skew 0 ... 10 [s]': 'Largest time between a joint state and a sample of an IMU.',
+            'acceleration_cutoff 0.01 ... 10000 [Hz]': 'Cut-off of the low-pass filter of '
+            'differentiated joint rates and angular velocities.',
+            'covariance_rate 0 ... 10000 [Hz]': 'Rate of estimates with covariance; 0: none.',
+            'deviation.joint_effort 0 ... 1e9 [N m or N]': 'Standard deviation of the efforts of '
+            'the joint states; 0: they are not used.',
+        },
     ),
-    _row(
-        'acceleration_cutoff',
-        'Cut-off of the low-pass filter of differentiated joint rates and angular velocities.',
-        'Hz',
-        (0.01, 10000.0),
-    ),
-    _deviation('joint_acceleration', 'differentiated joint rates', 'rad/s^2 or m/s^2'),
-    _row(
-        'deviation.joint_effort',
-        'Standard deviation of the efforts of the joint states; 0: they are not used.',
-        'N m or N',
-        (0.0, 1e9),
-    ),
-    _deviation('linear_acceleration', 'accelerometers whose messages have no covariance', 'm/s^2'),
-    _deviation('angular_acceleration', 'differentiated angular velocities', 'rad/s^2'),
-    _deviation('force', 'measured forces whose messages have no covariance', 'N'),
-    _deviation('moment', 'measured moments whose messages have no covariance', 'N m'),
-    _deviation('unknown_force', 'forces that no sensor measures, from zero', 'N'),
-    _deviation('unknown_moment', 'moments that no sensor measures, from zero', 'N m'),
-    _row(
-        'covariance_rate',
-        'Rate of estimates with their covariance; 0: none.',
-        'Hz',
-        (0.0, 10000.0),
+    *(
+        deviation_of(TorqueSettings, name, text, unit, bounds=(1e-9, 1e9))
+        for name, text, unit in (
+            ('joint_acceleration', 'differentiated joint rates', 'rad/s^2 or m/s^2'),
+            ('linear_acceleration', 'accelerometers whose messages have no covariance', 'm/s^2'),
+            ('angular_acceleration', 'differentiated angular velocities', 'rad/s^2'),
+            ('force', 'measured forces whose messages have no covariance', 'N'),
+            ('moment', 'measured moments whose messages have no covariance', 'N m'),
+            ('unknown_force', 'forces that no sensor measures, from zero', 'N'),
+            ('unknown_moment', 'moments that no sensor measures, from zero', 'N m'),
+        )
     ),
 )
 

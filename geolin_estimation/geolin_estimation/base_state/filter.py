@@ -114,15 +114,8 @@ class BaseFilter:
         chosen = Deviations() if deviations is None else deviations
         self.feet, self.deviations, self.gate, self.distrust = feet, chosen, gate, distrust
         self._radius, self._flat, K = radius, flat_ground, len(feet.names)
-        self._noise = np.square(
-            (
-                chosen.gyro,
-                chosen.accelerometer,
-                chosen.gyro_walk,
-                chosen.accelerometer_walk,
-                chosen.slip,
-            )
-        )
+        walks = chosen.gyro_walk, chosen.accelerometer_walk
+        self._noise = np.square((chosen.gyro, chosen.accelerometer, *walks, chosen.slip))
         n = kernels.FEET + 3 * K
         self._X, self._b, self._P = (
             np.zeros((3, kernels.POINTS + K)),
@@ -130,12 +123,8 @@ class BaseFilter:
             np.zeros((n, n)),
         )
         self._variances = np.einsum('ii->i', self._P)  # its diagonal
-        self._rules = np.array(
-            (
-                *(chosen.joint**2, chosen.point**2, gate, distrust),
-                *(chosen.velocity**2, LOST, 0.0, 0.0),
-            )
-        )
+        variances = np.square((chosen.joint, chosen.point, chosen.velocity))
+        self._rules = np.array((*variances[:2], gate, distrust, variances[2], LOST, 0.0, 0.0))
         self._scratch = np.zeros((n, kernels.FEET)), np.zeros((n, n)), np.zeros((n, n))
         self._small = np.zeros((3, 3)), np.zeros((6, kernels.FEET))
         self._active, self._until = np.zeros(K, dtype=np.bool_), np.zeros(K)
