@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What changes with the state in the Newton-Euler equations as one system [Nori, Eqs. (3)-(5)]."""
+"""The Newton-Euler equations as one system [Nori, Eqs. (3)-(5)], and its forward substitution.
+
+A column of T holds the constant part of variables, then one number for each of those that stay
+open. No kernel allocates.
+"""
 
 import math
 
-from geolin_ros.kernels._jit import kernel
+from geolin_ros.kernels._jit import kernel, lean_kernel
 from geolin_ros.kernels.kinematics.joints import place_bodies
 from geolin_ros.kernels.kinematics.motion import expand_state, propagate_motion
 from geolin_ros.kernels.packing.types import PRODUCT, Tree, Workspace
@@ -105,3 +109,35 @@ def add_matvec(M, v, out):
             + M[i, 4] * v[4]
             + M[i, 5] * v[5]
         )
+
+
+@lean_kernel
+def substitute_columns(row_of, column_of, start, column, entry, values, b, T):
+    """Fill row ``column_of[k]`` of T by equation ``row_of[k]``, one after another.
+
+    The pivot of each equation is -1 and not among its entries, so that
+
+        T[column_of[k]] = sum_e values[e] T[column[e]] + b[row_of[k]] (1, 0, ..., 0)
+    """
+    for k in range(row_of.shape[0]):
+        add_entries(start[k], start[k + 1], column, entry, values, T, T[column_of[k]])
+        T[column_of[k], 0] += b[row_of[k]]
+
+
+@lean_kernel
+def evaluate_rows(row_of, start, column, entry, values, b, T, out):
+    """Fill out[k] with row ``row_of[k]`` of D T + b (1, 0, ..., 0)."""
+    for k in range(row_of.shape[0]):
+        add_entries(start[k], start[k + 1], column, entry, values, T, out[k])
+        out[k, 0] += b[row_of[k]]
+
+
+@lean_kernel
+def add_entries(first, last, column, entry, values, T, out):
+    """out = sum of values[entry[e]] T[column[e]] over e."""
+    for c in range(out.shape[0]):
+        out[c] = 0.0
+    for e in range(first, last):
+        value, source = values[entry[e]], T[column[e]]
+        for c in range(out.shape[0]):
+            out[c] += value * source[c]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_estimation.kernels.elimination import evaluate_rows, substitute_columns
+from geolin_estimation.kernels.block_system import evaluate_rows, substitute_columns
 from geolin_estimation.sparse.report import exact_rows
 from geolin_estimation.sparse.system import BlockSystem
 from geolin_ros.typing import IntArray
