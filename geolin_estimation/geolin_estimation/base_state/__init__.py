@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pose, velocity and IMU biases of a floating base from its IMU, its joints and its contacts."""
 
-from geolin_estimation.base_state.feet import Feet
+from geolin_estimation.base_state.feet import Feet, FootForces
 from geolin_estimation.base_state.filter import BaseEstimate, BaseFilter, Deviations
-from geolin_estimation.base_state.forces import FootForces
 
 __all__ = ['BaseEstimate', 'BaseFilter', 'Deviations', 'Feet', 'FootForces']

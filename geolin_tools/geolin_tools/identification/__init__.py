@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masses, rotors, friction and springs of a robot from what was measured on it."""
 
+from geolin_tools.identification.bodies import rooms_of
 from geolin_tools.identification.deviations import Deviations, deviations
 from geolin_tools.identification.excitation import Excitation, examine, find_delay
 from geolin_tools.identification.identification import (
@@ -13,7 +14,6 @@ from geolin_tools.identification.identification import (
 )
 from geolin_tools.identification.overlay import overlay_of
 from geolin_tools.identification.parameters import Prior
-from geolin_tools.identification.rooms import rooms_of
 from geolin_tools.identification.signals import Motion, Signals, check, prepare
 from geolin_tools.identification.trajectory import Trajectory, propose
 
