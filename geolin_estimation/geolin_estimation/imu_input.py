@@ -41,8 +41,7 @@ class ImuSample(NamedTuple):
 
 @dataclass
 class _Newest:
-    frames: tuple[str, str]
-    """What a message may say of its frame."""
+    link: str
     turning_rate: Differentiator | None
     stamp: int | None = None
     sample: Array = field(default_factory=lambda: np.zeros(6))
@@ -81,10 +80,10 @@ class ImuInput:
         self.topics = tuple(topics)
         self._max_skew = max_skew
         self._newest = {
-            topic.topic: _Newest(
-                ('', frame_prefix + topic.link), None if cutoff is None else Differentiator(cutoff)
+            t.topic: _Newest(
+                frame_prefix + t.link, None if cutoff is None else Differentiator(cutoff)
             )
-            for topic in topics
+            for t in topics
         }
 
     @property
@@ -108,11 +107,11 @@ class ImuInput:
         finite, or the stamp not after the last one. The one kept before stays.
         """
         newest, header = self._newest[topic], message.header
-        if header.frame_id not in newest.frames:
+        if header.frame_id not in ('', newest.link):
             raise DroppedInput(
                 Cause.IMU_FRAME,
                 f'IMU on {topic} has frame_id {header.frame_id!r}, expected '
-                f'{newest.frames[1]!r}; correct the publisher or {self._of_link}',
+                f'{newest.link!r}; correct the publisher or {self._of_link}',
             )
         stamp = nanoseconds(header.stamp)
         rate = newest.turning_rate

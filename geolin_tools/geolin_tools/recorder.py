@@ -49,10 +49,8 @@ class Recorder(Node):
     ----------
     first
         Time of the first message, of the monotonic clock [s]; None before.
-    counts
-        Messages by topic.
-    size
-        Bytes of all of them.
+    counts, size
+        Messages by topic, and bytes of all of them.
     found
         Full names of the nodes that were found so far.
     """
@@ -86,15 +84,14 @@ class Recorder(Node):
             wanted |= self._topics_of(name, namespace)
         for topic in sorted(wanted - self._refused):
             publishers = self.get_publishers_info_by_topic(topic)
-            if not publishers:
-                continue
-            offered = [publisher.qos_profile for publisher in publishers]
-            profile = QoSProfile(
-                depth=DEPTH,
-                reliability=_least(offered, 'reliability', ReliabilityPolicy.RELIABLE),
-                durability=_least(offered, 'durability', DurabilityPolicy.TRANSIENT_LOCAL),
-            )
-            self._subscribe(topic, publishers[0].topic_type, profile)
+            if publishers:
+                offered = [publisher.qos_profile for publisher in publishers]
+                profile = QoSProfile(
+                    depth=DEPTH,
+                    reliability=_least(offered, 'reliability', ReliabilityPolicy.RELIABLE),
+                    durability=_least(offered, 'durability', DurabilityPolicy.TRANSIENT_LOCAL),
+                )
+                self._subscribe(topic, publishers[0].topic_type, profile)
         for name in self.found:
             if name not in self._questions:
                 self._questions[name] = _Question(self, name, self._on_parameters)
@@ -111,13 +108,12 @@ class Recorder(Node):
 
     def _on_parameters(self, name: str, values: dict[str, Any]) -> None:
         topic = f'{name}/{TOPIC}'
-        text = parameter_text(
-            name, with_files(values, lambda sentence: self._say(f'{name}: {sentence}'))
-        )
+        values = with_files(values, lambda sentence: self._say(f'{name}: {sentence}'))
         if topic not in self.counts:
             self._writer.add_topic(topic, STRING, True)
             self.counts[topic] = 0
-        self._writer.write_serialized(topic, time.time_ns(), serialize_message(String(data=text)))
+        message = String(data=parameter_text(name, values))
+        self._writer.write_serialized(topic, time.time_ns(), serialize_message(message))
         self.counts[topic] += 1
 
     def _topics_of(self, name: str, namespace: str) -> set[str]:
@@ -173,13 +169,7 @@ class Recorder(Node):
 
 
 class _Question:
-    """Asks a node for all of its parameters, until it answers.
-
-    Parameters
-    ----------
-    answer
-        Called with its name and its parameters.
-    """
+    """Asks a node for all of its parameters, until it answers: with its name and them."""
 
     def __init__(
         self, node: Node, name: str, answer: Callable[[str, dict[str, Any]], None]
@@ -187,26 +177,23 @@ class _Question:
         self._name, self._answer = name, answer
         self._list: Any = node.create_client(ListParameters, f'{name}/list_parameters')
         self._get: Any = node.create_client(GetParameters, f'{name}/get_parameters')
-        self._names: list[str] = []
-        self._is_due, self._is_open = True, False
-        self.is_answered = False
+        self._is_due, self._is_open, self.is_answered = True, False, False
 
     def ask(self, again: bool = False) -> None:
         """Ask, if the node can be asked and has not been, or its parameters have changed."""
         self._is_due |= again
-        if not self._is_due or self._is_open or not self._list.service_is_ready():
-            return
-        self._is_due, self._is_open = False, True
-        self._list.call_async(ListParameters.Request()).add_done_callback(self._on_names)
+        if self._is_due and not self._is_open and self._list.service_is_ready():
+            self._is_due, self._is_open = False, True
+            self._list.call_async(ListParameters.Request()).add_done_callback(self._on_names)
 
     def _on_names(self, future: Any) -> None:
-        self._names = list(future.result().result.names)
-        request = GetParameters.Request(names=self._names)
-        self._get.call_async(request).add_done_callback(self._on_values)
+        names = list(future.result().result.names)
+        asked = self._get.call_async(GetParameters.Request(names=names))
+        asked.add_done_callback(lambda answered: self._on_values(names, answered))
 
-    def _on_values(self, future: Any) -> None:
+    def _on_values(self, names: list[str], future: Any) -> None:
         found = map(parameter_value_to_python, future.result().values)
-        values = dict(zip(self._names, map(_plain, found), strict=True))
+        values = dict(zip(names, map(_plain, found), strict=True))
         self._is_open, self.is_answered = False, True
         self._answer(self._name, values)
 
@@ -233,19 +220,8 @@ def record(
 ) -> Recorder:
     """Record until a signal comes or the duration [s] from the first message on is over.
 
-    Raises `RecordingError` or `OSError` as from `BagWriter`.
-
-    Parameters
-    ----------
-    path, storage
-        See `BagWriter`.
-    nodes, topics, say
-        See `Recorder`.
-
-    Returns
-    -------
-    Recorder
-        What was recorded; it has left the graph.
+    Returns what was recorded, which has left the graph. Arguments and errors are those of
+    `BagWriter` and `Recorder`.
     """
     with handled_signals() as interrupted, BagWriter(path, storage) as writer:
         init([])
