@@ -26,6 +26,7 @@ from geolin_ros.dynamics.batch import (
 from geolin_ros.dynamics.samples import Task, robot_of
 from geolin_ros.dynamics.variation import STEP, Varied, parameters_of_inertias
 from geolin_ros.errors import NotFiniteError
+from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -237,11 +238,10 @@ def _vary(
     """Return the derivative (m,) of accelerations where free, else of forces."""
     model, robot = task.model, robot_of(task.model)
     varied = Varied(model, robot, task.states[0], tuple(wrenches or ()))
-    sizes = {'pose': 6, 'positions': model.n, 'twist': 6, 'rates': model.n, 'gravity': 3}
-    moved = {name: _field(model, variation, name, size) for name, size in sizes.items()}
-    varied.displace(moved['pose'], moved['positions'])
-    varied.move(moved['twist'], moved['rates'])
-    varied.fall(moved['gravity'])
+    sizes = {'pose': 6, 'positions': model.n, 'twist': 6, 'rates': model.n}
+    varied.move(*(_field(model, variation, name, size) for name, size in sizes.items()))
+    gravity = _field(model, variation, 'gravity', 3)
+    varied.floats[layout.GRAVITY : layout.GRAVITY + 3] += 1j * STEP * gravity
     varied.weigh(variation.inertias)
     varied.stiffen(variation.passive)
     varied.load(variation.wrenches)

@@ -29,6 +29,10 @@ from geolin_ros.typing import Array
 STEP = 1e-60
 # of a spatial inertia: m, m c, then Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 _PARAMETERS = ((0, 0), (5, 1), (3, 2), (4, 0), (3, 3), (3, 4), (4, 4), (3, 5), (4, 5), (5, 5))
+_INERTIA, _AXES = (
+    np.add.outer(rows, np.arange(3)) for rows in ((at.ICX, at.ICY, at.ICZ), (at.EX, at.EY, at.EZ))
+)
+"""Where a record of an axis holds them, (3, 3); of axes the columns are rows."""
 _PASSIVE = {
     'armature': at.ARMATURE,
     'damping': at.DAMPING,
@@ -54,8 +58,8 @@ class Varied:
         self._axes = np.zeros(self._joints, np.int64)  # body of each rate of the tree
         self._axes[self._bodies[1:, at.COORDINATE]] = np.arange(1, 1 + self._joints)
 
-    def displace(self, pose: Array, positions: Array) -> None:
-        """Move the base by a twist (6,), and the joints by displacements (n,)."""
+    def move(self, pose: Array, positions: Array, twist: Array, rates: Array) -> None:
+        """Move base (6,) and joints (n,), and change the base twist and the rates."""
         H, mimics = self.x[:16].reshape(4, 4), self._packed.mimics
         H[:, 3] += 1j * STEP * (H[:, :3] @ pose[:3])
         H[:, :3] += 1j * STEP * (H[:, :3] @ _cross(pose[3:]))
@@ -64,23 +68,16 @@ class Varied:
         self.x[16 : 16 + self._joints][numbers] += 1j * STEP * moved[numbers]
         for group in self._packed.groups:
             own = positions[group.coordinate : group.coordinate + len(group.subspace)]
-            twist = own @ group.subspace
+            u, w = np.split(own @ group.subspace, 2)
             R, o = self._place(group.first)
             K = R @ group.turn.T
-            R += 1j * STEP * (K @ _cross(twist[3:]) @ group.turn)
-            o += 1j * STEP * (K @ twist[:3])
+            R += 1j * STEP * (K @ _cross(w) @ group.turn)
+            o += 1j * STEP * (K @ u)
             self._put(group.first, R, o)
-
-    def move(self, twist: Array, rates: Array) -> None:
-        """Change the base twist (6,) and the rates (n,)."""
-        v, mimics = 16 + self._joints, self._packed.mimics
+        v = 16 + self._joints
         self.x[v : v + 6] += 1j * STEP * twist
         moved = mimics.rule[0] * rates[mimics.masters]
         self.x[v + 6 : v + 6 + self._joints] += 1j * STEP * moved
-
-    def fall(self, gravity: Array) -> None:
-        """Change gravity (3,)."""
-        self.floats[at.GRAVITY : at.GRAVITY + 3] += 1j * STEP * gravity
 
     def weigh(self, by_link: Mapping[str, ArrayLike]) -> None:
         """Change inertias: spatial ones about the link frame, or ten parameters, by link."""
@@ -112,9 +109,7 @@ class Varied:
             turn, record = self._packed.turns[i], self._record(i)
             central = M[3:, 3:] + mass * _cross(com) @ _cross(com)
             record[at.MASS], record[at.COM : at.COM + 3] = mass, turn.T @ com
-            turned = turn.T @ central @ turn
-            for e, row in zip((at.ICX, at.ICY, at.ICZ), turned, strict=True):
-                record[e : e + 3] = row
+            record[_INERTIA] = turn.T @ central @ turn
 
     def stiffen(self, by_joint: Mapping[str, Mapping[str, float]]) -> None:
         """Change armature, damping, friction and springs, by joint."""
@@ -214,10 +209,8 @@ class Varied:
             R, o = self._place(int(child))
             self._put(int(child), R + turn @ R, o + turn @ o + u)
         record = self._record(i)
-        inertia = np.array([record[e : e + 3] for e in (at.ICX, at.ICY, at.ICZ)])
-        inertia = inertia + turn @ inertia - inertia @ turn
-        for e, row in zip((at.ICX, at.ICY, at.ICZ), inertia, strict=True):
-            record[e : e + 3] = row
+        inertia = record[_INERTIA]
+        record[_INERTIA] = inertia + turn @ inertia - inertia @ turn
         com = record[at.COM : at.COM + 3]
         if record[at.MASS] != 0.0:
             com += turn @ com + u
@@ -242,8 +235,7 @@ class Varied:
         if place:
             return self.x[place : place + 9].reshape(3, 3).T.copy(), self.x[place + 9 :][:3].copy()
         record = self._record(i)
-        columns = [record[e : e + 3] for e in (at.EX, at.EY, at.EZ)]
-        return np.array(columns).T, record[at.T : at.T + 3].copy()
+        return record[_AXES].T, record[at.T : at.T + 3].copy()
 
     def _put(self, i: int, R: Any, o: Any) -> None:
         """Store what `_place` returns."""
@@ -252,8 +244,7 @@ class Varied:
             self.x[place : place + 9], self.x[place + 9 : place + 12] = R.T.ravel(), o
             return
         record = self._record(i)
-        for e, column in zip((at.EX, at.EY, at.EZ), R.T, strict=True):
-            record[e : e + 3] = column
+        record[_AXES] = R.T
         record[at.T : at.T + 3] = o
 
     def _axes_of(self, b: int) -> list[int]:
