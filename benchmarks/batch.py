@@ -15,13 +15,13 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
+import geolin_ros
 from benchmarks.measure import interleaved_medians
 from benchmarks.mujoco_model import free_model
 from benchmarks.physical_limit import multiply_add
 from benchmarks.report import Figure, Row, line
 from benchmarks.robots import Pair, paths, read
 from geolin_ros import Linearizer, State
-from geolin_ros.dynamics import batch
 from geolin_ros.kernels.packing import layout
 from geolin_ros.typing import Array
 
@@ -190,19 +190,20 @@ def dynamics(pair: Pair, rounds: int) -> list[Row]:
     given = rows_of, nu_dot[:, -model.n :], tau, half
     positions = [(q,) for q, _, _ in theirs]
     pairs: list[tuple[str, Callable[[], object], str, object, float]] = [
-        ('inverse dynamics', partial(batch.inverse_dynamics, model, rows_of, nu_dot),
+        ('inverse dynamics', partial(geolin_ros.inverse_dynamics, model, rows_of, nu_dot),
          'rnea', theirs, 1.0),
-        ('forward dynamics', partial(batch.forward_dynamics, model, rows_of, tau),
+        ('forward dynamics', partial(geolin_ros.forward_dynamics, model, rows_of, tau),
          'aba', theirs, 1.0),
-        ('hybrid dynamics', partial(batch.hybrid_dynamics, model, *given), 'aba', theirs, 1.3),
-        ('mass matrix', partial(batch.mass_matrix, model, rows_of), 'crba', positions, 1.0),
-        ('inverse mass matrix', partial(batch.mass_matrix_inverse, model, rows_of),
+        ('hybrid dynamics', partial(geolin_ros.hybrid_dynamics, model, *given),
+         'aba', theirs, 1.3),
+        ('mass matrix', partial(geolin_ros.mass_matrix, model, rows_of), 'crba', positions, 1.0),
+        ('inverse mass matrix', partial(geolin_ros.mass_matrix_inverse, model, rows_of),
          'computeMinverse', positions, 1.0),
         ('Jacobians of inverse dynamics',
-         partial(batch.inverse_dynamics_derivatives, model, rows_of, nu_dot),
+         partial(geolin_ros.inverse_dynamics_derivatives, model, rows_of, nu_dot),
          'computeRNEADerivatives', theirs, 1.0),
         ('Jacobians of forward dynamics',
-         partial(batch.forward_dynamics_derivatives, model, rows_of, tau),
+         partial(geolin_ros.forward_dynamics_derivatives, model, rows_of, tau),
          'computeABADerivatives', theirs, 1.0),
     ]  # fmt: skip
     rows = []

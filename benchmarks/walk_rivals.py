@@ -24,7 +24,6 @@ from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 from geolin_ros import Linearizer
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.weights import effort_limits
-from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
 from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.model.state import State
@@ -244,7 +243,7 @@ class RigidBody(_Rival):
 
     def _bodies(self, data: Array) -> tuple[Array, Array, Array, Array]:
         """Return axes of the base, centres of mass, their velocities, inertias about them."""
-        M, m, mass = batch.mass_matrix(self.model, data), self.model.m, self._mass
+        M, m, mass = mass_matrix(self.model, data), self.model.m, self._mass
         H = data[:, :16].reshape(-1, 4, 4)
         R, own = H[:, :3, :3], np.column_stack((M[:, 1, 5], M[:, 2, 3], M[:, 0, 4])) / mass
         momentum = M[:, :3] @ data[:, -m:, None]

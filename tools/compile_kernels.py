@@ -61,7 +61,6 @@ def call_library() -> None:
     from geolin_control.stages import StageProblem
 
     import geolin_ros
-    from geolin_ros.dynamics import batch
     from geolin_ros.stream.warm_up import small_model
 
     model = small_model()
@@ -75,9 +74,9 @@ def call_library() -> None:
     geolin_ros.inverse_dynamics_variation(*at, m, variation)
     geolin_ros.hybrid_dynamics_variation(*at, n, n, none, variation)
     many = model, [at[1]] * 9
-    batch.hybrid_dynamics(*many, [n] * 9, [n] * 9, none)
-    batch.inverse_dynamics_derivatives(*many, [m] * 9)
-    batch.forward_dynamics_derivatives(*many, [n] * 9)
+    geolin_ros.hybrid_dynamics(*many, [n] * 9, [n] * 9, none)
+    geolin_ros.inverse_dynamics_derivatives(*many, [m] * 9)
+    geolin_ros.forward_dynamics_derivatives(*many, [n] * 9)
     problem = StageProblem(2, 1, 1)
     problem.R[:] = 1.0
     problem.solve([0.0])

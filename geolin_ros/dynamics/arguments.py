@@ -4,7 +4,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,20 @@ def about_state(function: Callable[P, T]) -> Callable[P, T]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if len(args) > 1:
             check_is_state(args[1])
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def about_states(function: Callable[P, T]) -> Callable[P, T]:
+    """Return the same of a function that takes many states too: a list, or rows of an array."""
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        if len(args) > 1 and not isinstance(args[1], State):
+            many: Any = args[1]
+            if not isinstance(many, list) and np.ndim(many) != 2:
+                check_is_state(many)
         return function(*args, **kwargs)
 
     return checked

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics import functions
 from geolin_ros.dynamics.arguments import about_state, failure, truth, vector
-from geolin_ros.dynamics.batch import HybridProblem
+from geolin_ros.dynamics.functions import HybridProblem
 from geolin_ros.dynamics.samples import Task, robot_of
 from geolin_ros.errors import (
     InfeasibleError,

@@ -16,13 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics import batch
-from geolin_ros.dynamics.arguments import about_state, vector
-from geolin_ros.dynamics.batch import (
-    ForwardDynamicsDerivatives,
-    HybridProblem,
-    InverseDynamicsDerivatives,
-)
+from geolin_ros.dynamics.arguments import about_state, about_states, vector
+from geolin_ros.dynamics.functions import About, HybridProblem, all_free
 from geolin_ros.dynamics.samples import Task, robot_of
 from geolin_ros.dynamics.variation import STEP, Varied, parameters_of_inertias
 from geolin_ros.errors import NotFiniteError
@@ -149,6 +144,34 @@ def hybrid_dynamics_variation(
     return nu_dot[problem.moving], forces[problem.asked]
 
 
+class InverseDynamicsDerivatives(NamedTuple):
+    """Derivatives of the forces at constant acceleration; with a fixed base by s and r only."""
+
+    dtau_dH: Array
+    """(m, 6) by the base pose, H exp(z); fixed base: (m, 0)."""
+    dtau_ds: Array
+    """(m, n)"""
+    dtau_dv: Array
+    """(m, 6) by the base twist; fixed base: (m, 0)."""
+    dtau_dr: Array
+    """(m, n)"""
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """Derivatives of the accelerations; with a fixed base by s, r and tau only."""
+
+    dnu_dot_dH: Array
+    """(m, 6) by the base pose, H exp(z); fixed base: (m, 0)."""
+    dnu_dot_ds: Array
+    """(m, n)"""
+    dnu_dot_dv: Array
+    """(m, 6) by the base twist; fixed base: (m, 0)."""
+    dnu_dot_dr: Array
+    """(m, n)"""
+    dnu_dot_dtau: Array
+    """(m, n)"""
+
+
 class HybridDynamicsDerivatives(NamedTuple):
     """Derivatives of both results by [H; s; v; r; given]; with a fixed base [s; r; given].
 
@@ -161,45 +184,63 @@ class HybridDynamicsDerivatives(NamedTuple):
     """(n, 3 m), with the base prescribed (6 + n, 3 m)."""
 
 
-@about_state
+@about_states
 def inverse_dynamics_derivatives(
     model: TreeModel,
-    state: State,
+    state: About,
     acceleration: ArrayLike,
     wrenches: Sequence[Wrench] | None = None,
+    threads: int = 1,
 ) -> InverseDynamicsDerivatives:
     """Return all derivatives of `inverse_dynamics` by the state, errors as there; by nu_dot: M."""
-    found = batch.inverse_dynamics_derivatives(model, state, acceleration, wrenches)
-    return InverseDynamicsDerivatives(*(D[0] for D in found))
+    task, nothing = Task.about(model, state, wrenches, threads), np.zeros(6 + model.n, np.bool_)
+    task.give('acceleration', acceleration, model.m)
+    D = robot_of(model).derivatives(task, nothing, np.arange(2 * model.m))
+    return InverseDynamicsDerivatives(*map(task.of, _blocks(model, D)))
 
 
-@about_state
+@about_states
 def forward_dynamics_derivatives(
-    model: TreeModel, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] | None = None
+    model: TreeModel,
+    state: About,
+    tau: ArrayLike,
+    wrenches: Sequence[Wrench] | None = None,
+    threads: int = 1,
 ) -> ForwardDynamicsDerivatives:
     """Return all derivatives of `forward_dynamics` by state and efforts, errors as there."""
-    found = batch.forward_dynamics_derivatives(model, state, tau, wrenches)
-    return ForwardDynamicsDerivatives(*(D[0] for D in found))
+    task, m, n = Task.about(model, state, wrenches, threads), model.m, model.n
+    task.give('tau', tau, n)
+    columns = np.concatenate((np.arange(2 * m), 3 * m - n + np.arange(n)))
+    D = robot_of(model).derivatives(task, all_free(model), columns)
+    return ForwardDynamicsDerivatives(*map(task.of, (*_blocks(model, D), D[:, :, 2 * m :])))
 
 
-@about_state
+@about_states
 def hybrid_dynamics_derivatives(
     model: TreeModel,
-    state: State,
+    state: About,
     acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
     wrenches: Sequence[Wrench] | None = None,
+    threads: int = 1,
 ) -> HybridDynamicsDerivatives:
     """Return all derivatives of `hybrid_dynamics` by state and what is given, errors as there."""
-    task, m = Task.about(model, state, wrenches), model.m
+    task, m = Task.about(model, state, wrenches, threads), model.m
     problem = HybridProblem(task, acceleration, tau, prescribed)
-    D, free = robot_of(model).derivatives(task, problem.free)[0], problem.free[problem.moving]
+    D, free = robot_of(model).derivatives(task, problem.free), problem.free[problem.moving]
     by_itself, free = np.eye(m, 3 * m, 2 * m), free[:, np.newaxis]
-    nu_dot, forces = np.zeros((2, 6 + model.n, 3 * m))
-    nu_dot[problem.moving] = np.where(free, D, by_itself)
-    forces[problem.moving] = np.where(free, by_itself, D)
-    return HybridDynamicsDerivatives(nu_dot[problem.moving], forces[problem.asked])
+    nu_dot, forces = np.zeros((2, task.count, 6 + model.n, 3 * m))
+    nu_dot[:, problem.moving] = np.where(free, D, by_itself)
+    forces[:, problem.moving] = np.where(free, by_itself, D)
+    results = nu_dot[:, problem.moving], forces[:, problem.asked]
+    return HybridDynamicsDerivatives(*map(task.of, results))
+
+
+def _blocks(model: TreeModel, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Return the columns of H, s, v and r; of a fixed base those of H and v are empty."""
+    m, six = model.m, model.m - model.n
+    return D[:, :, :six], D[:, :, six:m], D[:, :, m : m + six], D[:, :, m + six : 2 * m]
 
 
 @about_state

@@ -8,7 +8,12 @@ with nu_dot = [base twist rate; joint accelerations], m = 6 + n rows, those of t
 axes; m = n with a fixed base. h holds gravity, Coriolis and centrifugal forces, damping, friction
 and springs, less what external wrenches do. All in O(n) recursions in body frames [Kim 2012,
 section 2]; trees with mimic joints, whose M is that of the independent joints, by a dense
-factorization where forces are given. ``model`` and ``state``: the robot, and where it is.
+factorization where forces are given.
+
+Functions answer about one `State`, or about many in one call: rows (N, 22 + n_s + n) of
+`State.data` or N states, with the sample in front of all other arrays and results; external
+wrenches are the same in every state. Errors are then about the first such sample, and ``threads``
+says how many share the call; the results do not depend on it.
 """
 
 from __future__ import annotations
@@ -18,21 +23,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics import batch
-from geolin_ros.dynamics.arguments import about_state
-from geolin_ros.dynamics.samples import Robot, robot_of
+from geolin_ros.dynamics.arguments import about_state, about_states, truth
+from geolin_ros.dynamics.samples import Robot, States, Task, robot_of
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, BoolArray
+
+About = State | States
 
 
-@about_state
+@about_states
 def inverse_dynamics(
     model: TreeModel,
-    state: State,
+    state: About,
     acceleration: ArrayLike,
     wrenches: Sequence[Wrench] | None = None,
+    threads: int = 1,
 ) -> Array:
     """Return the forces that produce an acceleration (RNEA).
 
@@ -67,11 +74,12 @@ def inverse_dynamics(
     >>> bool(np.isclose(weight, 9.81 * model.total_mass))
     True
     """
-    engine = robot_of(model).engine
-    if engine is not None and not wrenches:
-        return engine.inverse_dynamics(model, state, acceleration).copy()
-    found: Array = batch.inverse_dynamics(model, state, acceleration, wrenches)[0]
-    return found
+    robot = robot_of(model)
+    if isinstance(state, State) and robot.engine is not None and not wrenches:
+        return robot.engine.inverse_dynamics(model, state, acceleration).copy()
+    task = Task.about(model, state, wrenches, threads)
+    task.give('acceleration', acceleration, model.m)
+    return task.of(robot.hybrid(task, np.zeros(6 + model.n, np.bool_)))
 
 
 @about_state
@@ -81,14 +89,18 @@ def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None
     [Kim 2012, Eq. (32)].
 
     Gravity, Coriolis and centrifugal forces, damping, friction and springs, less the external
-    wrenches. Arguments, units and errors as there.
+    wrenches. Arguments, units and errors as there, about one state.
     """
     return inverse_dynamics(model, state, np.zeros(model.m), wrenches)
 
 
-@about_state
+@about_states
 def forward_dynamics(
-    model: TreeModel, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] | None = None
+    model: TreeModel,
+    state: About,
+    tau: ArrayLike,
+    wrenches: Sequence[Wrench] | None = None,
+    threads: int = 1,
 ) -> Array:
     """Return the acceleration (m,) that joint efforts (n,) produce (ABA).
 
@@ -97,21 +109,23 @@ def forward_dynamics(
     No force acts on the base but external wrenches. Arguments, units and errors as of
     `inverse_dynamics`; `SingularInertiaError` if a joint has no inertia to move at this state.
     """
-    engine = robot_of(model).engine
-    if engine is not None and not wrenches:
-        return engine.forward_dynamics(model, state, tau).copy()
-    found: Array = batch.forward_dynamics(model, state, tau, wrenches)[0]
-    return found
+    robot = robot_of(model)
+    if isinstance(state, State) and robot.engine is not None and not wrenches:
+        return robot.engine.forward_dynamics(model, state, tau).copy()
+    task = Task.about(model, state, wrenches, threads)
+    task.give('tau', tau, model.n)
+    return task.of(robot.hybrid(task, all_free(model)))
 
 
-@about_state
+@about_states
 def hybrid_dynamics(
     model: TreeModel,
-    state: State,
+    state: About,
     acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
     wrenches: Sequence[Wrench] | None = None,
+    threads: int = 1,
 ) -> tuple[Array, Array]:
     """Return all accelerations and forces, given one of the two for each joint coordinate.
 
@@ -126,7 +140,8 @@ def hybrid_dynamics(
         Joint efforts [N m or N], read where not prescribed. With the base prescribed it may be
         (6 + n,), as returned; the base wrench is not read.
     prescribed : (n,)
-        True where the acceleration of a joint coordinate is given, False where its effort is.
+        True where the acceleration of a joint coordinate is given, False where its effort is;
+        the same in every state.
 
     Returns
     -------
@@ -144,29 +159,32 @@ def hybrid_dynamics(
     SingularInertiaError
         If a joint that is not prescribed has no inertia to move at this state.
     """
-    given = acceleration, tau, prescribed
-    (nu_dot,), (efforts,) = batch.hybrid_dynamics(model, state, *given, wrenches)
-    return nu_dot, efforts
+    task = Task.about(model, state, wrenches, threads)
+    problem = HybridProblem(task, acceleration, tau, prescribed)
+    full = np.zeros_like(problem.tau)
+    full[:, problem.moving] = robot_of(model).hybrid(task, problem.free)
+    nu_dot = np.where(problem.free, full, problem.nu_dot)[:, problem.moving]
+    return task.of(nu_dot), task.of(np.where(problem.free, problem.tau, full)[:, problem.asked])
 
 
-@about_state
-def mass_matrix(model: TreeModel, state: State) -> Array:
+@about_states
+def mass_matrix(model: TreeModel, state: About, threads: int = 1) -> Array:
     """Return M (m, m) by composite rigid bodies (CRBA), rotors included [kg, kg m, kg m^2].
 
     [Kim 2012, Eq. (32)]; [Featherstone 2008], Table 6.2. Errors as of `inverse_dynamics`.
     """
-    engine = robot_of(model).engine
-    if engine is not None:
-        return engine.mass_matrix(model, state).copy()
-    found: Array = batch.mass_matrix(model, state)[0]
-    return found
+    robot = robot_of(model)
+    if isinstance(state, State) and robot.engine is not None:
+        return robot.engine.mass_matrix(model, state).copy()
+    task = Task.about(model, state, threads=threads)
+    return task.of(robot.mass_matrices(task))
 
 
-@about_state
-def mass_matrix_inverse(model: TreeModel, state: State) -> Array:
+@about_states
+def mass_matrix_inverse(model: TreeModel, state: About, threads: int = 1) -> Array:
     """Return M^-1 (m, m); errors as of `forward_dynamics`."""
-    found: Array = batch.mass_matrix_inverse(model, state)[0]
-    return found
+    task, by_given = Task.about(model, state, threads=threads), 2 * model.m + np.arange(model.m)
+    return task.of(robot_of(model).derivatives(task, all_free(model), by_given))
 
 
 class Dynamics:
@@ -207,3 +225,41 @@ class Dynamics:
         if self._engine is not None:
             return self._engine.mass_matrix(self.model, state)
         return mass_matrix(self.model, state)
+
+
+def all_free(model: TreeModel) -> BoolArray:
+    """Return which velocities (6 + n,) move in forward dynamics: all but those of a fixed base."""
+    return np.arange(6 + model.n) >= 6 + model.n - model.m
+
+
+class HybridProblem:
+    """What is given to `hybrid_dynamics`, checked and put into a task.
+
+    Attributes
+    ----------
+    free : (6 + n,)
+        Which velocities move under forces; those of a fixed base do not.
+    nu_dot, tau : (N, 6 + n)
+        Given entries, zero elsewhere.
+    moving, asked
+        Which accelerations and forces there are results of.
+    """
+
+    def __init__(
+        self, task: Task, acceleration: ArrayLike, tau: ArrayLike, prescribed: ArrayLike
+    ) -> None:
+        model, n = task.model, task.model.n
+        floating, mask = model.base == 'floating', truth('prescribed', prescribed, model)
+        moves_base = floating and np.shape(acceleration)[-1:] == (6 + n,)
+        first = 0 if moves_base else 6
+        self.moving, self.asked = slice(6 + n - model.m, None), slice(first, None)
+        self.free: BoolArray = np.concatenate((np.full(6, floating and not moves_base), ~mask))
+        if moves_base and np.shape(tau)[-1:] == (6 + n,):
+            tau = np.asarray(tau)[..., 6:]
+        self.nu_dot, self.tau = np.zeros((2, task.count, 6 + n))
+        name = 'acceleration of the joints' if first else 'acceleration'
+        self.nu_dot[:, first:] = task.take(name, acceleration, 6 + n - first)
+        self.tau[:, 6:] = task.take('tau', tau, n)
+        self.nu_dot[:, self.free], self.tau[:, ~self.free] = 0.0, 0.0
+        task.given = self.nu_dot + self.tau
+        task.inputs = {'the prescribed accelerations': self.nu_dot, 'tau': self.tau}

@@ -369,6 +369,10 @@ class Task:
         self.inputs[name] = found
         return found
 
+    def of(self, results: Array) -> Array:
+        """Return the results (N, ...) as the caller wants them."""
+        return results[0] if self.is_one else results
+
     def give(self, name: str, values: ArrayLike, size: int) -> None:
         """Give values for the last velocities."""
         self.given[:, 6 + self.model.n - size :] = self.take(name, values, size)

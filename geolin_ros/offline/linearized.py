@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.errors import NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.contacts.description import SIZES, Closure
 from geolin_ros.linearization.linearizer import Linearizer
@@ -98,7 +98,7 @@ def spectra(model: TreeModel, settings: StreamSettings, points: Points) -> xr.Da
         found = np.linalg.eigvals(A[good])
         order = np.lexsort((-found.imag, -found.real), axis=-1)
         eigenvalues[good] = np.take_along_axis(found, order, axis=-1)
-    condition = np.linalg.cond(batch.mass_matrix(model, points.state))
+    condition = np.linalg.cond(mass_matrix(model, points.state))
     units = {'units': '1' if settings.form == 'discrete' else '1/s'}
     return xr.Dataset(
         {

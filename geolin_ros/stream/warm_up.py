@@ -74,7 +74,7 @@ def warm_up_contacts() -> None:
 
 def warm_up_commands() -> None:
     """Run what commands take beside: many samples at once, bases in a posture, differences."""
-    from geolin_ros.dynamics.batch import mass_matrix
+    from geolin_ros.dynamics.functions import mass_matrix
     from geolin_ros.kernels.engine import stein
     from geolin_ros.spatial.se3 import rotation_from_quaternion
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.dynamics.points import Places
 from geolin_ros.model.state import State
@@ -94,7 +94,7 @@ class Stepper(Planner):
         self.legs.approach(data, feet, turns, self._passed)
         count, n = len(data), self.model.n
         H = data[:, :16].reshape(count, 4, 4)
-        M = batch.mass_matrix(self.model, data)
+        M = mass_matrix(self.model, data)
         own = np.column_stack((M[:, 1, 5], M[:, 2, 3], M[:, 0, 4])) / M[:, :1, 0]
         com = H[:, :3, 3] + (H[:, :3, :3] @ own[..., None])[..., 0]
         H[:, :2, 3] += self._com - com[:, :2]

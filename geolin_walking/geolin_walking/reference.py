@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.dynamics.points import Places
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.state import State
@@ -355,7 +355,7 @@ class Planner:
         """
         model, count = self.model, len(data)
         at = self.legs.points(data) if at is None else at
-        h = batch.inverse_dynamics(model, data, np.zeros((count, model.m)))
+        h = inverse_dynamics(model, data, np.zeros((count, model.m)))
         rows = [
             at.J[:count, k, : support.rows] * stands[:, k, None, None]
             for k, support in enumerate(self.supports)

@@ -24,7 +24,7 @@ from geolin_control.stages import Solution, StageProblem
 
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import effort_limits
-from geolin_ros.dynamics import batch
+from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.dynamics.points import Places
 from geolin_ros.errors import ConfigurationError, NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.along import LinearizedTrajectory, differences, retracted
@@ -384,7 +384,7 @@ class Walker:
         rows = [of_feet[k, : s.rows] for k, s in enumerate(self.supports) if s.frame in names]
         found = np.zeros((m, 2 * m))
         if rows:
-            J, inverse = np.vstack(rows), np.linalg.inv(batch.mass_matrix(model, data)[0])
+            J, inverse = np.vstack(rows), np.linalg.inv(mass_matrix(model, data)[0])
             MJ = inverse @ J.T
             C = MJ @ np.linalg.solve(J @ MJ + 1e-9 * np.eye(len(J)), J)
             inertia = 1.0 / np.diag(inverse)[:, None]

@@ -11,8 +11,8 @@ from support.robots import example_robot, read_robot
 from support.states import seen_from
 from support.trees import gimbal, random_model
 
+import geolin_ros
 from geolin_ros import Linearizer, Wrench, mass_matrix
-from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.samples import robot_of
 from geolin_ros.errors import (
     ConfigurationError,
@@ -171,11 +171,11 @@ def access_everything():
     model = random_model(rng, 11)[1]
     states, tau = operating_points(model, 13, rng)
     wrenches = [Wrench(model.base_link, kind=kind) for kind in ('body', 'world', 'world_oriented')]
-    batch.forward_dynamics(model, states, tau, wrenches)
+    geolin_ros.forward_dynamics(model, states, tau, wrenches)
     samples = robot_of(model)
     whole = samples._buffers(1)[0]
     for cut in range(4):
         scratch = [a[: a.size // 2] if k == cut else a for k, a in enumerate(whole)]
         samples._scratch[0] = tuple(scratch)
         with pytest.raises(IndexError):
-            batch.forward_dynamics(model, states, tau)
+            geolin_ros.forward_dynamics(model, states, tau)

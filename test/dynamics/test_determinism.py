@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from geolin_estimation.sparse import DynamicsSolver, Estimator, sensors
 
+import geolin_ros
 from geolin_ros import (
     Contact,
     Dynamics,
@@ -22,7 +23,6 @@ from geolin_ros import (
     inverse_dynamics,
     robots,
 )
-from geolin_ros.dynamics import batch
 
 COUNT = 12
 
@@ -63,7 +63,7 @@ def digest(threads=1):
             found.A,
             found.B,
             found.nu_dot,
-            batch.forward_dynamics(model, states, tau, threads=threads),
+            geolin_ros.forward_dynamics(model, states, tau, threads=threads),
         )
         solver = DynamicsSolver(model, sensors.forward_dynamics(model))
         readings = np.zeros(solver.system.rows - solver.system.equations)

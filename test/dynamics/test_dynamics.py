@@ -32,7 +32,6 @@ from geolin_ros import (
     mass_matrix,
     mass_matrix_inverse,
 )
-from geolin_ros.dynamics import batch
 from geolin_ros.dynamics.samples import robot_of
 from geolin_ros.errors import (
     ConfigurationError,
@@ -64,8 +63,8 @@ def case(request):
 @pytest.mark.shows('Kim 2012: Table 2', 'Kim 2012: Eq. (32)')
 def test_inverse_dynamics_of_robots__are_pinocchios(case):
     model, oracle, nu_dot = case.model, case.oracle, case.nu_dot
-    of_many = batch.inverse_dynamics(model, case.states, nu_dot)
-    matrices = batch.mass_matrix(model, case.states)
+    of_many = geolin_ros.inverse_dynamics(model, case.states, nu_dot)
+    matrices = geolin_ros.mass_matrix(model, case.states)
     for k, state in enumerate(case.states):
         tau, M = oracle.inverse_dynamics(state, nu_dot[k]), oracle.mass_matrix(state)
         for found in (inverse_dynamics(model, state, nu_dot[k]), of_many[k]):
@@ -80,10 +79,10 @@ def test_inverse_dynamics_of_robots__are_pinocchios(case):
 def test_forward_and_hybrid_dynamics_of_robots__are_pinocchios(case):
     model, oracle, tau = case.model, case.oracle, case.tau
     nu_dot = [oracle.forward_dynamics(*at) for at in zip(case.states, tau, strict=True)]
-    of_many = batch.forward_dynamics(model, case.states, tau)
-    inverses = batch.mass_matrix_inverse(model, case.states)
+    of_many = geolin_ros.forward_dynamics(model, case.states, tau)
+    inverses = geolin_ros.mass_matrix_inverse(model, case.states)
     joints, half = np.array(nu_dot)[:, model.m - model.n :], np.arange(model.n) % 2 == 0
-    hybrid = batch.hybrid_dynamics(model, case.states, joints, tau, half)
+    hybrid = geolin_ros.hybrid_dynamics(model, case.states, joints, tau, half)
     for k, state in enumerate(case.states):
         expected = oracle.inverse_mass_matrix(state)
         for found in (mass_matrix_inverse(model, state), inverses[k]):
@@ -99,8 +98,8 @@ def test_forward_and_hybrid_dynamics_of_robots__are_pinocchios(case):
 @pytest.mark.shows('Kim 2012: - all columns at once')
 def test_derivatives_of_robots__are_pinocchios(case):
     model, states, m = case.model, case.states, case.model.m
-    inverse = batch.inverse_dynamics_derivatives(model, states, case.nu_dot)
-    forward = batch.forward_dynamics_derivatives(model, states, case.tau)
+    inverse = geolin_ros.inverse_dynamics_derivatives(model, states, case.nu_dot)
+    forward = geolin_ros.forward_dynamics_derivatives(model, states, case.tau)
     for k, state in enumerate(states):
         expected = np.hstack(case.oracle.inverse_dynamics_derivatives(state, case.nu_dot[k]))
         one = inverse_dynamics_derivatives(model, state, case.nu_dot[k])
@@ -151,7 +150,7 @@ def test_dynamics_of_many__equal_one_by_one(kind, base):
     """A whole block of lanes and a part of one; on one thread and on two; none and one alone."""
     model, states, *drawn_values = drawn(kind, base)
     for name, given, others in questions(model, *drawn_values):
-        one, many = getattr(geolin_ros, name), getattr(batch, name)
+        one = many = getattr(geolin_ros, name)
         found = [many(model, states, *given, *others, threads=threads) for threads in (1, 2)]
         for count in (0, 1):
             found.append(many(model, states[:count], *(a[:count] for a in given), *others))
@@ -208,7 +207,7 @@ def test_robots__are_let_go_of():
     gone = [weakref.ref(robot) for robot in robots]
     for robot in (*robots, last):  # the last one may be kept at hand
         mass_matrix(robot, robot.neutral_state())
-        batch.mass_matrix(robot, [robot.neutral_state()])
+        geolin_ros.mass_matrix(robot, [robot.neutral_state()])
     del robots, robot
     gc.collect()
     assert [robot() for robot in gone] == [None] * 3
@@ -243,7 +242,7 @@ def many(name):
 
     def function(model, state, *arguments, **options):
         nine = [np.broadcast_to(a, (9, len(a))) for a in arguments[:2]]
-        return getattr(batch, name)(model, [state] * 9, *nine, *arguments[2:], **options)
+        return getattr(geolin_ros, name)(model, [state] * 9, *nine, *arguments[2:], **options)
 
     return function
 

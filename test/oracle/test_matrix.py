@@ -20,6 +20,7 @@ from support.finite_difference import derivative, exp
 from support.states import seen_from
 from support.trees import ALL_KINDS, KINDS, TILTED_GRAVITY, random_description
 
+import geolin_ros
 from geolin_ros import (
     Contact,
     Linearizer,
@@ -41,7 +42,6 @@ from geolin_ros import (
     mass_matrix_inverse,
 )
 from geolin_ros.description import Mimic
-from geolin_ros.dynamics import batch
 from geolin_ros.linearization.contacts.rows import constraints_of
 
 STEP = 1e-3
@@ -247,7 +247,7 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
     M, M_inverse = dense.mass_matrix(state), mass_matrix_inverse(model, state)
     assert_near(mass_matrix(model, state), M, 'M', 1e-11)
     assert_near(M_inverse @ M, np.eye(m), 'its inverse', 1e-8)
-    assert_near(batch.mass_matrix_inverse(model, [state])[0], M_inverse, 'that of many', 1e-8)
+    assert_near(geolin_ros.mass_matrix_inverse(model, [state])[0], M_inverse, 'that of many', 1e-8)
     prescribed = case.rng.random(model.n) < case.rng.choice((0.0, 0.5, 1.0))
     start = case.rng.choice((0, first))  # 0: the base is prescribed too
     free = np.concatenate((np.full(first, start > 0), ~prescribed))
@@ -275,7 +275,7 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
     found = np.concatenate(hybrid_dynamics(model, *hybrid, wrenches))
     assert_near(found, mixed(state), 'hybrid', 1e-9)
     many = [state], given[np.newaxis], efforts[np.newaxis], prescribed
-    found = np.hstack(batch.hybrid_dynamics(model, *many, wrenches))[0]
+    found = np.hstack(geolin_ros.hybrid_dynamics(model, *many, wrenches))[0]
     assert_near(found, mixed(state), 'hybrid of many', 1e-9)
     by_inverse = inverse_dynamics_derivatives(model, state, nu_dot, wrenches)
     by_forward = forward_dynamics_derivatives(model, state, tau, wrenches)
@@ -283,8 +283,8 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
     inverse_of_many, forward_of_many = (
         [part[0] for part in function(model, [state], values[np.newaxis], wrenches)]
         for function, values in (
-            (batch.inverse_dynamics_derivatives, nu_dot),
-            (batch.forward_dynamics_derivatives, tau),
+            (geolin_ros.inverse_dynamics_derivatives, nu_dot),
+            (geolin_ros.forward_dynamics_derivatives, tau),
         )
     )
     assert_near(by_forward.dnu_dot_dtau, np.linalg.inv(M)[:, first:], 'forward by tau', 1e-8)
