@@ -42,24 +42,11 @@ ROOM = 8 << 20
 
 
 class BagWriter:
-    """Writes one bag; to be used as a context manager. A folder that exists is refused.
+    """Writes one bag; to be used as a context manager.
 
     After an exception inside, the bag ends with what was written so far, and can be read. Writing
-    ends while there is still `ROOM` for that.
-
-    Parameters
-    ----------
-    path
-        Folder of the bag.
-    storage, compression
-        See rosbag2.
-
-    Raises
-    ------
-    RecordingError
-        If the bag exists or cannot be written.
-    OSError
-        If the disk is full, as from all other methods.
+    ends while there is still `ROOM` for that. Raises `RecordingError` if the folder ``path``
+    exists or cannot be written; `OSError`, as all other methods, if the disk is full.
     """
 
     def __init__(

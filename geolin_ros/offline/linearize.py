@@ -76,8 +76,6 @@ def linearize(
 
     Parameters
     ----------
-    source
-        Bags and robot.
     path
         Folder, or a store that fsspec knows.
     every, rate

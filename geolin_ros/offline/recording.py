@@ -60,7 +60,8 @@ class Recorded(NamedTuple):
 class Recording(ExitStack):
     """One or several bags, merged by the times at which their messages were recorded.
 
-    To be used as a context manager, which closes them.
+    To be used as a context manager, which closes them. Raises `RecordingError` if a bag cannot be
+    opened, or topics are ambiguous; `UnknownNameError` if a topic is not in the bags.
 
     Parameters
     ----------
@@ -77,21 +78,12 @@ class Recording(ExitStack):
     ----------
     name
         The paths, for messages.
-    types
-        Message type of each topic.
-    counts
-        Messages on each topic.
+    types, counts
+        Message type of each topic, and how many messages it has.
     span
         First and last time of all messages [ns]; zeros if there are none.
     topics
         Topic of each role that is there.
-
-    Raises
-    ------
-    RecordingError
-        If a bag cannot be opened, or topics are ambiguous.
-    UnknownNameError
-        If a topic is not in the bags.
     """
 
     def __init__(

@@ -52,25 +52,11 @@ def replay(
 
     Linearizations and forward dynamics are the node's byte by byte, but for the compute time and
     trust. In summaries, times that were measured and the moment of the eigenvalues differ too.
+    ``path`` is the new bag's folder, ``node`` the name in front of its topics; ``on_drop`` is
+    called with each input that could not be used.
 
-    Parameters
-    ----------
-    source
-        Bags and robot.
-    path, storage, compression
-        Folder of the new bag, which must not exist, and how it is stored.
-    node
-        Name in front of the topics.
-    watch
-        See `Watch`.
-    on_drop
-        Called with each input that could not be used.
-
-    Raises
-    ------
-    RecordingError
-        If an input is missing, a bag is damaged, or the new one cannot be written; what was
-        written before stays.
+    Raises `RecordingError` if an input is missing, a bag is damaged, or the new one exists or
+    cannot be written; what was written before stays.
     """
     source.require_inputs()
     stream = LinearizationStream(source.model, source.settings)

@@ -80,22 +80,12 @@ def open_source(
     warn: Callable[[str], object] = lambda sentence: None,
     note: Callable[[str], object] = lambda sentence: None,
 ) -> Iterator[Source]:
-    """Open bags and read the robot that is in them.
+    """Open bags, with ``topics`` as `Recording` takes them, and read the robot that is in them.
 
-    Parameters
-    ----------
-    bags, topics
-        See `Recording`.
-    urdf
-        URDF, xacro or MJCF file to be used instead of the description in parameters or bags.
-    params
-        Parameter file of the node. What neither it nor ``values`` gives is as it was recorded, if
-        `geolin record` made the bag.
-    values
-        Parameters by name, which count more than the file.
-    warn, note
-        Called with what is suspicious about the description, or differs from what was recorded,
-        and with the recorded parameters that are used.
+    ``urdf``, a URDF, xacro or MJCF file, goes before the description in parameters or bags.
+    Parameters are those of ``values`` by name, else of ``params``, a file of the node, else as
+    they were recorded if `geolin record` made the bag. ``warn`` is called with what is suspicious
+    about the description, or differs from what was recorded; ``note`` with recorded parameters.
 
     Raises
     ------

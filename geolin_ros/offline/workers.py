@@ -33,21 +33,10 @@ def run(
 ) -> Iterator[Any]:
     """Yield ``work(*job)`` of all jobs in the order in which they are ready, few at a time.
 
-    Parameters
-    ----------
-    work, jobs
-        What is done, and its arguments, which can be pickled.
-    workers
-        Processes on this machine, by default one a core; with one the work is done here.
-    scheduler
-        Address of a Dask scheduler to be used instead.
-
-    Raises
-    ------
-    ConfigurationError
-        If ``workers`` is not positive, or the scheduler does not answer or has no workers.
-    RecordingError
-        If a process is killed.
+    Jobs, which can be pickled, are done by ``workers`` processes on this machine, by default one a
+    core, with one in this process; or by the Dask ``scheduler`` at an address. Raises
+    `ConfigurationError` if ``workers`` is not positive, or the scheduler does not answer or has no
+    workers; `RecordingError` if a process is killed.
     """
     count = workers if workers is not None else len(os.sched_getaffinity(0))
     if count < 1:

@@ -96,11 +96,7 @@ def _is_latched(name: str, connections: list[Any]) -> bool:
 
 
 def check(bag: Path, output: Path, joint_states: str) -> Bag:
-    """Refuse what can be seen to fail before anything starts; return what the bag holds.
-
-    Raises `ConfigurationError` if there is no such bag, or no time or no joint states in it; if
-    the output exists; if the extra that reads bags is not installed.
-    """
+    """Raise `ConfigurationError` for what can be seen to fail; return what the bag holds."""
     if not bag.exists():
         raise ConfigurationError(f'bag:={bag} does not exist, expected a folder of rosbag2')
     content = Bag.of(bag)
@@ -155,19 +151,8 @@ class Replay:
     """Plays a bag into a node and records its answers, from the first message to the last.
 
     The graph says who is there. Whom the node has found, and what it has done, it says in its
-    diagnostics.
-
-    Parameters
-    ----------
-    graph
-        Where to publish and subscribe from.
-    name, joint_states
-        The lifecycle node that the bag is played into, by its full name, and the topic that it
-        answers.
-    bag, writer
-        What is played, and where answers go.
-    stop
-        Set by a signal.
+    diagnostics. ``name`` is the full one of the lifecycle node, ``joint_states`` the topic that it
+    answers; a signal sets ``stop``.
     """
 
     def __init__(

@@ -21,14 +21,10 @@ PERIOD = 1.0
 class DescriptionSource:
     """Looks for a description from its making until `close`.
 
-    Parameters
-    ----------
-    values
-        Of parameters. The first of these that is given wins: ``robot_description`` (text),
-        ``robot_description_file``, ``robot_description_node`` (which is asked until it answers);
-        else the topic ``robot_description`` is followed.
-    found
-        Called with a text or a path: at once, or when it comes, from the executor's thread.
+    The first of these parameter ``values`` that is given wins: ``robot_description`` (text),
+    ``robot_description_file``, ``robot_description_node`` (which is asked until it answers); else
+    the topic ``robot_description`` is followed. ``found`` is called with a text or a path: at
+    once, or when it comes, from the executor's thread.
     """
 
     def __init__(

@@ -29,12 +29,11 @@ class Wanted(NamedTuple):
 class ModelServer:
     """Builds pipelines in a thread of its own and swaps them in the thread of its owner.
 
-    All methods are called from that thread, and all callbacks but ``build`` are called there.
+    All methods are called from that thread, and all callbacks but ``build``, which returns the
+    pipeline of a `Wanted`, or raises, and may take minutes.
 
     Parameters
     ----------
-    build
-        Takes a `Wanted` and returns its pipeline, or raises; may take minutes.
     post
         Has the owner's thread call a function soon; called from the builder's.
     on_built
@@ -46,10 +45,8 @@ class ModelServer:
 
     Attributes
     ----------
-    state
-        Of what is wanted.
-    reason
-        Why it cannot be served; empty unless it is refused.
+    state, reason
+        Of what is wanted, and why it is refused, if it is.
     served, pipeline
         What answers now, or None.
     """

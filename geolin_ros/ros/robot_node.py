@@ -133,11 +133,8 @@ class RobotNode(LifecycleNode):
     `ModelServer` reads descriptions and prepares pipelines in a thread of its own, and one more
     tries parameters. A node says what it is by the six methods that raise NotImplementedError.
 
-    Parameters
-    ----------
-    table
-        Its parameters; the rows of `geolin_ros.stream.parameters.linearizer` that describe the
-        model, and 'autostart', have to be among them.
+    The rows of ``table`` are its parameters: those of `geolin_ros.stream.parameters.linearizer`
+    that describe the model, and 'autostart', have to be among them.
 
     Attributes
     ----------
