@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from geolin_ros.errors import GeolinError, RecordingError
-from geolin_ros.offline.message_types import (
-    FORWARD_DYNAMICS,
-    LINEARIZATION,
-    ODOMETRY,
-    STRING,
-)
+from geolin_ros.offline.message_types import FORWARD_DYNAMICS, LINEARIZATION, ODOMETRY, STRING
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.parameters.file import (
     checked,

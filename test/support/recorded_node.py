@@ -8,6 +8,7 @@ the node knows somebody who listens to each of its answers, there is a file ``ma
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from rclpy.serialization import serialize_message
@@ -43,12 +44,12 @@ class RecordedNode(LinearizerNode):
 
     def _open(self, given):
         if name_of(given.kind) not in VIEWS:
-            take = self._noted(given.topic, given.take, serialize_message)
-            given = given._replace(take=take)
+            take = given.take or partial(self.take, given.topic)
+            given = given._replace(take=self._noted(given.topic, take, serialize_message))
         return super()._open(given)
 
-    def _reading(self, given):
-        return self._noted(given.topic, super()._reading(given), bytes)
+    def _reading(self, given, take):
+        return self._noted(given.topic, super()._reading(given, take), bytes)
 
     def _noted(self, topic, take, to_bytes):
         def noted(message):
