@@ -103,7 +103,7 @@ class RequestAnswerer:
         order = self._order(request.joint_names)
         state = self._state(request.state, order)
         tau = self._values('joint_efforts', request.joint_efforts, order)
-        wrenches = [_wrench(w) for w in request.external_wrenches]
+        wrenches = [read_wrench(w) for w in request.external_wrenches]
         linearizer, reporter = self._linearizer, None
         if model is not self._model:
             linearizer = Linearizer(model)
@@ -241,8 +241,8 @@ class RequestAnswerer:
         )
 
 
-def _wrench(message: Any) -> Wrench:
-    """Return a geolin_msgs/ExternalWrench as a `Wrench`."""
+def read_wrench(message: Any) -> Wrench:
+    """Return a geolin_msgs/ExternalWrench as a `Wrench`; `InputError` if its kind is unknown."""
     kinds: dict[int, WrenchKind] = {code: kind for kind, code in WRENCH_KINDS.items()}
     if message.kind not in kinds:
         raise InputError(

@@ -30,12 +30,23 @@ def write_control(
 ) -> None:
     """Fill a linear_feedback_controller_msgs/Control with gains; its headers are left alone.
 
-    ``new_dimension`` and ``new_contact`` are the classes std_msgs/MultiArrayDimension and
-    linear_feedback_controller_msgs/Contact; ``joint_order`` the controller's
-    ``moving_joint_names`` in the order of its model, by default the robot's joints. Raises
-    `ConfigurationError` if the gains need past inputs, for which the message has no place, or some
-    of the robot's joints are not actuated or not the controller's; `UnknownNameError` if the
-    controller has a joint that the robot has not.
+    Parameters
+    ----------
+    gains
+        Without actuation delay.
+    new_dimension, new_contact
+        Classes std_msgs/MultiArrayDimension and linear_feedback_controller_msgs/Contact.
+    joint_order
+        Joints of the controller, ``moving_joint_names`` in the order of its model; by default
+        those of the robot.
+
+    Raises
+    ------
+    ConfigurationError
+        If the gains need past inputs, for which the message has no place, or some of the robot's
+        joints are not actuated or not the controller's.
+    UnknownNameError
+        If the controller has a joint that the robot has not.
     """
     order = _order(model, gains, joint_order)
     names = [model.joint_names[joint] for joint in order]

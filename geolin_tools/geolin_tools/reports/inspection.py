@@ -3,7 +3,6 @@
 """What is in a recording, and what a linearization of it would leave out and why."""
 
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -49,12 +48,10 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
     roles = [role for role in source.inputs if role in recording.topics]
     stamps = {role: (array('q'), array('q')) for role in roles}  # 16 bytes a message
     odometry, orders = OdometryCheck(), set[tuple[str, ...]]()
-    causes: Counter[str] = Counter()
-    first: dict[str, str] = {}
+    dropped: dict[str, Report] = {}
 
     def count(drop: DroppedInput) -> None:
-        causes[drop.cause.value] += 1
-        first.setdefault(drop.cause.value, str(drop))
+        dropped.setdefault(drop.cause.value, {'count': 0, 'first': str(drop)})['count'] += 1
 
     def noted() -> Iterator[Recorded]:
         for recorded in watch(recording.messages(roles), source.message_count):
@@ -87,9 +84,7 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
         'odometry': odometry.report(source.values['odometry.twist_frame']),
         'linearizable': stream.counts.answered,
         'left_out_by_max_rate': stream.counts.skipped,
-        'dropped': {
-            cause: {'count': count, 'first': first[cause]} for cause, count in causes.items()
-        },
+        'dropped': dropped,
     }
     report['problems'] = list(_problems(source, report))
     return report

@@ -13,7 +13,6 @@ from geolin_ros.errors import NotFiniteError, RecordingError, SingularInertiaErr
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.offline import source as recorded
 from geolin_ros.offline.points import Watch, chooser, recorded_points
-from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.linearization_stream import OperatingPoints, linearize
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_tools.view.source import Health, Instant, Source, feet_finder
@@ -35,9 +34,8 @@ class Bag(Source):
         self._settings = source.settings
         self._drops: Counter[str] = Counter()
         stream = OperatingPoints(self.model, self._settings)
-        stream.on_drop = self._on_drop
-        is_chosen = chooser(rate=RATE)
-        points = recorded_points(stream, source, watch)
+        stream.on_drop = lambda drop: self._drops.update([drop.cause.value])
+        is_chosen, points = chooser(rate=RATE), recorded_points(stream, source, watch)
         self._points = [point for point in points if is_chosen(point.stamp)]
         if not self._points:
             raise RecordingError(
@@ -53,9 +51,6 @@ class Bag(Source):
         self._slider: Any = None
         self._play: Any = None
         self._last = time.monotonic()
-
-    def _on_drop(self, drop: DroppedInput) -> None:
-        self._drops[drop.cause.value] += 1
 
     def add_controls(self, gui: Any) -> None:
         """Add the time slider, and whether it moves by itself."""

@@ -15,7 +15,6 @@ from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.geometry import read_pose
 from geolin_ros.stream.inputs.contact_state import read_contact
@@ -23,15 +22,14 @@ from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.message_memory import read_matrix
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
-from geolin_ros.stream.outputs.messages import WRENCH_KINDS
 from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.stream.requests import read_wrench
 from geolin_ros.typing import Array
 from geolin_tools.view.source import Health, Instant, Source, feet_finder
 
 if TYPE_CHECKING:
     from geolin_tools.view.watcher import Watcher
 
-_KINDS = {code: kind for kind, code in WRENCH_KINDS.items()}
 WORD = 3.0
 """From one sentence about what is waited for to the next [s]."""
 DIRECTIONS = {'forward': (1.0, 0.0), 'back': (-1.0, 0.0), 'left': (0.0, 1.0), 'right': (0.0, -1.0)}
@@ -167,15 +165,7 @@ class Live(Source):
         self._world = received.world_frame
         dynamics = message.contact_dynamics
         contacts = tuple(read_contact(self.model, contact) for contact in dynamics.contacts)
-        wrenches = [
-            Wrench(
-                one.link,
-                [one.wrench.force.x, one.wrench.force.y, one.wrench.force.z],
-                kind=_KINDS[one.kind],
-                point=[one.point.x, one.point.y, one.point.z],
-            )
-            for one in message.external_wrenches
-        ]
+        wrenches = map(read_wrench, message.external_wrenches)
         forces = contact_forces(at, contacts, np.array(dynamics.wrenches))
         return Instant(
             0.0,
