@@ -81,7 +81,8 @@ def test_arrows__begin_at_the_feet_and_are_as_long_as_their_force(page):
 def test_cones__stand_on_the_feet_and_open_by_the_friction(page):
     _, feet = told(page, page._instant.state)
     for friction in (0.8, 0.3):
-        page._set_friction(friction)
+        page._friction.value = friction
+        page.step()
         lines = np.asarray(node(page, '/forces/cones').points, dtype=float)
         for foot, cone in zip(feet, np.split(lines, len(feet)), strict=True):
             ring, sides = np.split(cone - foot, 2)

@@ -6,9 +6,7 @@ import asyncio
 import contextlib
 import io
 import time
-from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,8 +43,6 @@ class Page:
     ) -> None:
         self._source, self._say = source, say
         figure = self._drawn()
-        # of who looks at the page; viser reports them in threads of its own
-        self._wishes: deque[Callable[[], object]] = deque()
         with _quiet():
             self._server = server = viser.ViserServer(host=host, port=port, verbose=False)
         found = server.get_port()
@@ -98,19 +94,11 @@ class Page:
         with tabs.add_tab('node'):
             self._health = HealthPanel(gui)
         with tabs.add_tab('scene'):
-            friction = gui.add_slider(
+            self._friction = gui.add_slider(
                 'friction', min=0.05, max=1.5, step=0.05, initial_value=FRICTION
             )
-            clear = gui.add_button('clear the trail')
-        friction.on_update(
-            lambda event: self._wishes.append(partial(self._set_friction, event.target.value))
-        )
-        clear.on_click(lambda _: self._wishes.append(self._scene.clear_trail))
+            self._clear = gui.add_button('clear the trail')
         self._take(first)
-
-    def _set_friction(self, value: float) -> None:
-        self._scene.friction = value
-        self._scene.show(self._instant)
 
     def run(self, is_over: Callable[[], bool]) -> None:
         """Show what the source says until it is over."""
@@ -129,15 +117,16 @@ class Page:
         """Draw one frame, and the panel that is due longest."""
         newest = self._source.newest()
         if self._source.model is not self._model:  # nothing of the one before stays
-            self._wishes.clear()
             self._server.gui.reset()
             self._server.scene.reset()
             self._fill(self._drawn())
         with self._server.atomic():
-            while self._wishes:
-                self._wishes.popleft()()
-            if newest is not None:
-                self._take(newest)
+            if self._clear.value:
+                self._clear.value = False
+                self._scene.clear_trail()
+            if newest is not None or self._friction.value != self._scene.friction:
+                self._scene.friction = self._friction.value
+                self._take(newest or self._instant)
             posture = self._modes.posture()
             if posture is not None:
                 self._scene.pose(posture)

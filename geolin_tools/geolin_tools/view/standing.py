@@ -4,7 +4,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -57,8 +56,7 @@ class Standing(Source):
         else:
             self._start = state_with(model, joints or {})
         self._linearizer = Linearizer(model)
-        self._changed = Event()
-        self._changed.set()
+        self._shown: list[float] | None = None
         self._joints: list[Any] = []
         self._base: list[Any] = []
 
@@ -70,9 +68,7 @@ class Standing(Source):
         model = self.model
 
         def add(name: str, low: float, high: float, value: float) -> Any:
-            slider = gui.add_slider(name, min=low, max=high, step=0.001, initial_value=value)
-            slider.on_update(lambda _: self._changed.set())
-            return slider
+            return gui.add_slider(name, min=low, max=high, step=0.001, initial_value=value)
 
         with gui.add_folder('joints', expand_by_default=False):
             if model.base == 'floating' and not self._supports:
@@ -96,14 +92,14 @@ class Standing(Source):
 
     def newest(self) -> Instant | None:
         """Return the posture that the sliders say if one of them moved."""
-        if not self._changed.is_set():
+        values = [slider.value for slider in (*self._joints, *self._base)]
+        if values == self._shown:
             return None
-        self._changed.clear()
-        state = self._start.copy()
+        self._shown, state = values, self._start.copy()
         if self._joints:
-            state.s[:] = [slider.value for slider in self._joints]
+            state.s[:] = values[: len(self._joints)]
         if self._base:
-            height, *angles = (slider.value for slider in self._base)
+            height, *angles = values[len(self._joints) :]
             state.H[:3, :3] = se3.rotation_from_rpy(angles)
             state.H[2, 3] += height
         if self._supports:
