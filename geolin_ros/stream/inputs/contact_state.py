@@ -6,7 +6,6 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from geolin_ros.errors import InputError
 from geolin_ros.linearization.contacts import Contact, ContactKind, Loop
@@ -14,6 +13,7 @@ from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.geometry import pose_numbers, read_pose, write_pose
+from geolin_ros.typing import Array
 
 KINDS: dict[int, ContactKind] = {1: 'point', 2: 'surface'}
 _CODES = {kind: code for code, kind in KINDS.items()}
@@ -31,8 +31,11 @@ def write_contact(message: Any, contact: Closure, model: TreeModel) -> None:
     message.link = _link(model, message.frame)
     message.kind, message.active = _CODES[contact.kind], contact.active
     message.stiffness, message.damping = float(contact.kp), float(contact.kd)
-    _write_if_any(message.placement, placement)
-    _write_if_any(message.reference, reference)
+    for pose, value in ((message.placement, placement), (message.reference, reference)):
+        if value is None:
+            pose.orientation.w = 0.0  # a quaternion of zeros says nothing
+        else:
+            write_pose(pose, np.array(value, dtype=np.float64, order='C'))
 
 
 def read_contact(model: TreeModel, message: Any) -> Closure:
@@ -46,12 +49,12 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
         raise InputError(
             f'contact {message.frame!r} has kind {message.kind}, expected one of {sorted(KINDS)}'
         )
-    placement = read_pose(message.placement) if _says(message.placement) else None
+    placement = _pose(message.placement)
     common = {
         'kind': KINDS[message.kind],
         'kp': message.stiffness,
         'kd': message.damping,
-        'reference': read_pose(message.reference) if _says(message.reference) else None,
+        'reference': _pose(message.reference),
         'active': message.active,
     }
     contact: Closure = Contact(message.frame, placement=placement, **common)
@@ -86,15 +89,7 @@ def _link(model: TreeModel, frame: str) -> str:
     return model.body_names[model.frame(frame).body]
 
 
-def _write_if_any(message: Any, pose: ArrayLike | None) -> None:
-    """Write a pose (4, 4) into a geometry_msgs/Pose; none is a quaternion of zeros."""
-    if pose is None:
-        message.orientation.w = 0.0
-    else:
-        write_pose(message, np.array(pose, dtype=np.float64, order='C'))
-
-
-def _says(pose: Any) -> bool:
-    """Return whether a geometry_msgs/Pose says anything: its quaternion is not all zeros."""
-    turn = pose.orientation
-    return bool(turn.x or turn.y or turn.z or turn.w)
+def _pose(message: Any) -> Array | None:
+    """Return a geometry_msgs/Pose, None of one whose quaternion is all zeros."""
+    turn = message.orientation
+    return read_pose(message) if turn.x or turn.y or turn.z or turn.w else None

@@ -62,14 +62,6 @@ class JointParts:
             self._values[field][joints] = values[entries] if values.size else np.nan
         self._stamps[joints], self._is_fresh[joints] = stamp, True
         newest = int(self._stamps.max())
-        self._check_missing(newest)
-        if not self._is_fresh.all() or newest - int(self._stamps.min()) > self._max_skew * 1e9:
-            return None
-        self._is_fresh[:] = False
-        return self._whole(newest)
-
-    def _check_missing(self, newest: int) -> None:
-        """Refuse to wait any longer for a joint that does not come."""
         since = np.maximum(self._stamps, self._first or newest)
         c = int(np.argmin(since))
         waited = (newest - int(since[c])) * 1e-9
@@ -80,6 +72,10 @@ class JointParts:
                 f'it in some joint state within {self._max_skew:g} s; start its publisher or '
                 'raise max_skew',
             )
+        if not self._is_fresh.all() or newest - int(self._stamps.min()) > self._max_skew * 1e9:
+            return None
+        self._is_fresh[:] = False
+        return self._whole(newest)
 
     def _whole(self, newest: int) -> Any:
         s, r, tau = (self._values[field] for field in FIELDS)
@@ -89,11 +85,6 @@ class JointParts:
             header=SimpleNamespace(stamp=SimpleNamespace(sec=sec, nanosec=nanosec)),
             name=list(self._model.joint_names),
             position=s + np.where(late > 0.0, r * late, 0.0),
-            velocity=_given(r),
-            effort=_given(tau),
+            velocity=r[:0] if np.isnan(r).all() else r.copy(),  # none where no part had any
+            effort=tau[:0] if np.isnan(tau).all() else tau.copy(),
         )
-
-
-def _given(values: np.ndarray) -> np.ndarray:
-    """Return the values, none at all where no part had any."""
-    return values[:0] if np.isnan(values).all() else values.copy()

@@ -148,7 +148,7 @@ def findings(
             )
             found.append(Finding('skew', sentence))
         if not problem:  # else what follows from it
-            found += _wrong_accelerations(window, model)
+            found += _wrong_accelerations(window)
     return found
 
 
@@ -215,7 +215,7 @@ def _odometry_problem(window: Window, twist_frame: TwistFrame) -> str:
     return str(check.report(twist_frame).get('problem', ''))
 
 
-def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Finding]:
+def _wrong_accelerations(window: Window) -> Iterator[Finding]:
     """Compare predicted accelerations of the base with the differences of its velocity."""
     if not window.accelerations.size:
         return
@@ -232,15 +232,11 @@ def _wrong_accelerations(window: Window, model: TreeModel) -> Iterator[Finding]:
     error = _size(mean - measured)
     if error < max(ACCELERATING, MISMATCH * _size(measured)):
         return
-    difference = (mean - measured).mean(axis=0)
-    hint = 'check masses, efforts and their signs'
-    gravity = float(np.linalg.norm(model.gravity))
-    if gravity and float(difference @ model.gravity) / gravity > 0.5 * gravity:
-        hint = 'forces act on it that the model does not know: give contacts or foot forces'
     yield Finding(
         'acceleration',
         f'the base is predicted to accelerate at {np.linalg.norm(mean.mean(axis=0)):.2g} m/s^2 '
-        f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: {hint}',
+        f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: give contacts or foot '
+        'forces if it stands, else check masses, efforts and their signs',
     )
 
 

@@ -23,12 +23,7 @@ SOURCES = {'parameter': 1, 'topic': 2, 'forces': 3, 'given': 4}
 class ContactWriter:
     """Fills one geolin_msgs/ContactDynamics with the contacts of one answer after another.
 
-    Parameters
-    ----------
-    message
-        The writer's from now on.
-    make_contact
-        Returns an empty geolin_msgs/ContactState.
+    ``message`` is the writer's from now on; ``make_contact`` returns an empty ContactState.
     """
 
     def __init__(self, message: Any, model: TreeModel, make_contact: Callable[[], Any]) -> None:

@@ -61,14 +61,8 @@ class StateWriter:
 def empty_linearization(make: Callable[[str], Any], model: TreeModel, wrenches: int = 0) -> Any:
     """Return a LinearizedDynamics that is empty but for the parts that are messages of their own.
 
-    Parameters
-    ----------
-    make
-        Returns an empty message of geolin_msgs by its name.
-    model
-        Whose dependent and locked joints are filled in.
-    wrenches
-        How many external wrenches there will be.
+    ``make`` returns an empty message of geolin_msgs by its name, ``wrenches`` is how many external
+    ones there will be.
     """
     message = make('LinearizedDynamics')
     message.external_wrenches = [make('ExternalWrench') for _ in range(wrenches)]
@@ -87,10 +81,7 @@ class LinearizationWriter:
     Parameters
     ----------
     message
-        An empty message, but for dependent_joints, locked_joints and as many external_wrenches as
-        answers will have; the writer's from now on.
-    model, settings
-        Of the stream whose answers will be written.
+        Of `empty_linearization`; the writer's from now on.
     effort_given
         Whether the efforts come with a service call instead of the stream's own source.
     make_contact
@@ -151,9 +142,8 @@ class LinearizationWriter:
             written.link, written.kind = wrench.link, WRENCH_KINDS[wrench.kind]
             write_wrench(written.wrench, np.concatenate((wrench.force, wrench.moment)))
             written.point.x, written.point.y, written.point.z = np.asarray(wrench.point).tolist()
-        warnings = () if answer.verdict is None else answer.verdict.warnings
         trust, verdict = message.trust, answer.verdict
-        trust.findings = [*answer.findings, *warnings]
+        trust.findings = [*answer.findings, *(() if verdict is None else verdict.warnings)]
         if verdict is not self._verdict and verdict is not None:
             self._verdict, found = verdict, verdict.certificate
             write_stamp(trust.stamp, verdict.stamp)
