@@ -25,6 +25,7 @@ from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactInput
 from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
 from geolin_ros.stream.inputs.joint_input import JointInput
+from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.plausibility import Watch
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
@@ -216,8 +217,8 @@ class LinearizationStream(StateStream[Answer]):
             'timer': self._take_tick,
             'end': self._end_waiting,
         }
-        for topic in self._states.topics:
-            readers[topic] = functools.partial(self._take_base, topic)
+        for topic, reader in self._states.topics.items():
+            readers[topic] = functools.partial(self._take_base, topic, reader)
         if settings.torque_source == 'topic':
             readers['joint_efforts'] = self._take_effort
         for wrench in settings.wrench_topics:
@@ -285,8 +286,10 @@ class LinearizationStream(StateStream[Answer]):
     def _end_waiting(self, _: Any) -> None:
         self._is_ending = True
 
-    def _take_base(self, topic: str, message: Any) -> None:
-        sample = self._states.topics[topic](message)
+    def _take_base(
+        self, topic: str, reader: Callable[[Any], BaseSample | None], message: Any
+    ) -> None:
+        sample = reader(message)
         if sample is not None and self._acceleration is not None:
             self._acceleration.base.add(sample.stamp, sample.v)
         if topic == 'odom':

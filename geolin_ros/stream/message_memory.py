@@ -19,7 +19,7 @@ def allocate(owner: Any, field: str, size: int) -> Array:
 
 
 class MatrixWriter:
-    """Fills one geolin_msgs/Matrix, whose memory is kept as long as the size stays."""
+    """Fills one geolin_msgs/Matrix, whose memory, ``view``, is kept as long as the size stays."""
 
     def __init__(self, message: Any, rows: int = 0, cols: int = 0) -> None:
         self._message = message
@@ -27,13 +27,13 @@ class MatrixWriter:
 
     def write(self, values: Array) -> None:
         """Fill the message."""
-        if values.shape != self._view.shape:
+        if values.shape != self.view.shape:
             self._allocate(*values.shape)
-        self._view[:] = values
+        self.view[:] = values
 
     def _allocate(self, rows: int, cols: int) -> None:
         self._message.rows, self._message.cols = rows, cols
-        self._view = allocate(self._message, 'data', rows * cols).reshape(rows, cols)
+        self.view = allocate(self._message, 'data', rows * cols).reshape(rows, cols)
 
 
 def write_matrix(message: Any, values: Array | None) -> None:

@@ -11,7 +11,6 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.geometry import pose_numbers, twist_numbers
 from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
@@ -89,14 +88,17 @@ class BaseInput:
         placement = self._frames.placement('odometry', child)
         stamp = nanoseconds(message.header.stamp)
         starts_anew('odometry', stamp, self.stamp)
-        pose, sample = message.pose.pose, self._sample
-        sample[:] = (*pose_numbers(pose), *twist_numbers(message.twist.twist))
+        pose, twist, sample = message.pose.pose, message.twist.twist, self._sample
+        place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
+        sample[:] = (  # here, not by functions: for each odometry
+            place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
+            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
+        )  # fmt: skip
         if not np.isfinite(sample).all():
             raise DroppedInput(
                 Cause.NOT_FINITE,
                 f'odometry holds NaN or inf: {sample.tolist()}, expected finite numbers',
             )
-        turn = pose.orientation
         norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
         if not abs(norm - 1.0) <= self._tolerance:
             raise DroppedInput(

@@ -123,8 +123,8 @@ class LinearizationWriter:
         self._efforts = allocate(message, 'joint_efforts', n)
         self._nu_dot = allocate(message, 'nu_dot', m)
         self._drift = allocate(message, 'drift', 2 * m)
-        self._A = MatrixWriter(message.a, 2 * m, 2 * m)
-        self._B = MatrixWriter(message.b, 2 * m, len(model.actuated_joints))
+        self._A = MatrixWriter(message.a, 2 * m, 2 * m).view
+        self._B = MatrixWriter(message.b, 2 * m, len(model.actuated_joints)).view
         self._M = MatrixWriter(message.mass_matrix)
 
     def write(self, answer: Answer) -> Any:
@@ -154,8 +154,8 @@ class LinearizationWriter:
         if self._contacts is not None and answer.contacts is not None:
             self._contacts.write(answer.contacts)
         self._drift[:] = answer.drift
-        self._A.write(answer.A)
-        self._B.write(answer.B)
+        self._A[:] = answer.A
+        self._B[:] = answer.B
         if answer.mass_matrix is not None:
             self._M.write(answer.mass_matrix)
         message.compute_time = answer.compute_time
