@@ -162,7 +162,7 @@ class LinearizationStream(StateStream[Answer]):
         """Joint states that wait for the odometry after them: stamps [ns], when they came [s]."""
         self._is_ending = False
         self._newest: Any = None  # joint state that the timer has not answered yet
-        self._kept: dict[str, Any] = {}  # newest odometry and efforts
+        self._kept: dict[str, Any] = {}  # newest message of each topic, for a later stream
         self._new_effort = np.zeros(model.n)
         self._passive = np.array(
             [c for c, name in enumerate(model.joint_names) if name not in model.actuated_joints],
@@ -188,7 +188,6 @@ class LinearizationStream(StateStream[Answer]):
 
     def resume(self, earlier: 'LinearizationStream') -> None:
         """Start with the newest inputs of an earlier stream, where they fit."""
-        self._wrenches.resume(earlier._wrenches)
         self.self_check.resume(earlier.self_check)
         self._newest = earlier._newest
         if self._contacts is not None and earlier._contacts is not None:
@@ -204,7 +203,7 @@ class LinearizationStream(StateStream[Answer]):
             if part is not None:
                 part.forget()
         self._waiting.clear()
-        self._kept.pop('odom', None)
+        self._kept = {k: message for k, message in self._kept.items() if k == 'joint_efforts'}
         self._last_answered = self._newest = None
 
     # ---- topics
@@ -227,6 +226,10 @@ class LinearizationStream(StateStream[Answer]):
             readers['contact_states'] = self._contacts.take_states
             for foot in settings.contacts.measured_feet:
                 readers[foot.topic] = functools.partial(self._contacts.take_force, foot.topic)
+        for topic in {'odom', 'joint_efforts', 'contact_states', *settings.force_topics} & {
+            *readers
+        }:
+            readers[topic] = functools.partial(self._keep, topic, readers[topic])
         return readers
 
     def _take_joint_state(self, message: Any) -> Answer | None:
@@ -286,6 +289,10 @@ class LinearizationStream(StateStream[Answer]):
     def _end_waiting(self, _: Any) -> None:
         self._is_ending = True
 
+    def _keep(self, topic: str, reader: Callable[[Any], Any], message: Any) -> None:
+        reader(message)
+        self._kept[topic] = message
+
     def _take_base(
         self, topic: str, reader: Callable[[Any], BaseSample | None], message: Any
     ) -> None:
@@ -293,13 +300,11 @@ class LinearizationStream(StateStream[Answer]):
         if sample is not None and self._acceleration is not None:
             self._acceleration.base.add(sample.stamp, sample.v)
         if topic == 'odom':
-            self._kept[topic] = message
             self.watch.note_odometry(message)
 
     def _take_effort(self, message: Any) -> None:
         self._efforts.read(message, 'effort', self._new_effort, Cause.MISSING_EFFORT)
         self._tau[:] = self._new_effort
-        self._kept['joint_efforts'] = message
 
     # ---- answers
 

@@ -91,6 +91,7 @@ def test_forces__switch_contacts_with_hysteresis(quadruped):
     assert active(contacts.at(T0 + 9 * MS, state)) == [left, right]
     later = by_forces(quadruped, left)  # goes on with what is above off_force alone
     later.resume(contacts)
+    feel(later, left, T0 + 9 * MS, 15.0)
     assert active(later.at(T0 + 9 * MS, state)) == [left]
 
 

@@ -131,15 +131,7 @@ def test_missing_wrench__can_be_taken_as_zero_with_a_finding(quadruped):
     np.testing.assert_array_equal(answer.A, robot.tell(make_stream(quadruped)).A)
 
 
-def test_later_input__goes_on_with_topics_that_are_about_the_same(sensor_robot):
-    inputs = (
-        WrenchInput(sensor_robot, [WrenchTopic('ft', x, 'body')]) for x in ('camera', 'base')
-    )
-    earlier, other = inputs
-    earlier.take('ft', wrench_stamped(T0, VALUE, 'camera'))
-    other.resume(earlier)
-    with dropped(Cause.NO_WRENCH):
-        other.at(T0, 'odom')
+def test_wrench_on_no_link__is_refused(sensor_robot):
     with pytest.raises(UnknownNameError, match="link 'foot' is not part of"):
         WrenchInput(sensor_robot, [WrenchTopic('ft', 'foot', 'body')])
 

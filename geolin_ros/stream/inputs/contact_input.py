@@ -173,17 +173,10 @@ class ContactInput:
         return self._anchor(self._contacts, state)
 
     def resume(self, earlier: 'ContactInput') -> None:
-        """Go on with what an earlier input knew, where it received the same."""
-        if earlier._settings.source != self._settings.source:
-            return
-        self._anchors = earlier._anchors
-        for topic, frame in self._frames.items():
-            if earlier._frames.get(topic) == frame:
-                self._newest[topic] = dataclasses.replace(earlier._newest[topic])
-                self.forces[frame] = earlier.forces[frame]
-                self._holding |= earlier._holding & {frame}
-        if self._settings.source == 'topic':
-            self._contacts, self._stated = earlier._contacts, dataclasses.replace(earlier._stated)
+        """Go on with where contacts were anchored, and which feet held, by the same source."""
+        if earlier._settings.source == self._settings.source:
+            self._anchors = earlier._anchors
+            self._holding = earlier._holding & set(self.forces)
 
     def forget(self) -> None:
         """Start anew, after the clock was set back."""

@@ -3,7 +3,7 @@
 """External wrenches on links from geometry_msgs/WrenchStamped, one topic a link."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -100,12 +100,6 @@ class WrenchInput:
                 )
             wrenches.append(Wrench(about.link, value[:3], value[3:], about.kind))
         return wrenches, findings
-
-    def resume(self, earlier: 'WrenchInput') -> None:
-        """Go on with the newest wrenches of topics that are about the same."""
-        for topic, about in self._topics.items():
-            if earlier._topics.get(topic) == about:
-                self._newest[topic] = replace(earlier._newest[topic])
 
     def forget(self) -> None:
         """Start anew, after the clock was set back."""
