@@ -25,10 +25,6 @@ SEVERAL_AXES_KINDS = ('universal', 'cylindrical', 'spherical', 'se2', 'floating'
 JOINT_KINDS = (*FIXED_KINDS, *SINGLE_AXIS_KINDS, *SEVERAL_AXES_KINDS, 'planar')
 
 
-def _identity() -> Array:
-    return np.eye(4)
-
-
 @dataclass(frozen=True)
 class Link:
     """A rigid body [Traversaro 2019, Eqs. (67)-(69)].
@@ -130,7 +126,7 @@ class Joint:
     kind: str
     parent: str
     child: str
-    placement: Array = field(default_factory=_identity)
+    placement: Array = field(default_factory=lambda: np.eye(4))
     axis: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
     pitch: float = 0.0
     limits: Limits = Limits()

@@ -5,6 +5,7 @@
 Dynamics needs none of it: this is read where somebody asks what a foot looks like.
 """
 
+import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,8 +63,8 @@ class Shape:
         """
         radius, points = 0.0, np.zeros((1, 3))
         if self.kind == 'box':
-            corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-            points = 0.5 * corners * self.size
+            corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+            points = corners * self.size
         elif self.kind == 'mesh':
             known = self.surface and self.surface[0]
             points = _vertices(find_mesh(self.file, urdf)) if known is None else known
@@ -71,14 +72,11 @@ class Shape:
         elif self.kind == 'sphere':
             radius = self.size[0]
         else:
-            half = 0.5 * self.size[1]
-            points = np.array([(0.0, 0.0, -half), (0.0, 0.0, half)])
-            if self.kind == 'capsule':
-                radius = self.size[0]
-            else:
-                angles = 2.0 * np.pi * np.arange(ROUND) / ROUND
-                rim = self.size[0] * np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), 1)
-                points = (rim[:, None] + points).reshape(-1, 3)
+            ends = np.array([[0.0, 0.0, -0.5], [0.0, 0.0, 0.5]]) * self.size[1]
+            angles = 2.0 * np.pi * np.arange(ROUND) / ROUND
+            rim = self.size[0] * np.stack((np.cos(angles), np.sin(angles), 0.0 * angles), 1)
+            points = ends if self.kind == 'capsule' else (rim[:, None] + ends).reshape(-1, 3)
+            radius = self.size[0] if self.kind == 'capsule' else 0.0
         return points @ self.placement[:3, :3].T + self.placement[:3, 3], radius
 
 

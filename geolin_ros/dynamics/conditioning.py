@@ -47,12 +47,8 @@ def conditioning(model: TreeModel, state: State) -> Conditioning:
     condition number of M, however rows and columns are scaled; with a diagonal of ones that number
     is at most m^2 times as large.
 
-    Raises
-    ------
-    ShapeError, NotFiniteError
-        If the state does not fit the robot.
-    SingularInertiaError
-        If M is singular to working precision; it names the joint.
+    Errors as of `mass_matrix_inverse`: one that names the joint if M is singular to working
+    precision.
 
     Examples
     --------

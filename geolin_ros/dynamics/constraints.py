@@ -128,6 +128,11 @@ def inverse_dynamics(
 
     [Kim 2012, Eqs. (56)-(66)]; with nothing passive (65), (66), immobile structures included.
 
+    Raises `InfeasibleError` if the acceleration violates constraints, naming the rows;
+    `UnsolvableError` if no efforts produce it, naming the passive coordinates that would need some
+    (where they may move freely, `hybrid_dynamics` of this module follows the actuated ones only);
+    others as `geolin_ros.hybrid_dynamics`.
+
     Parameters
     ----------
     model, state, acceleration, wrenches
@@ -138,16 +143,6 @@ def inverse_dynamics(
         True for each joint coordinate whose effort is asked for. A floating base is passive.
     passive_tau : (n,), optional
         Efforts of the others, read there only; zero by default.
-
-    Raises
-    ------
-    InfeasibleError
-        If the acceleration violates constraints; it names the rows.
-    UnsolvableError
-        If no efforts produce it; it names the passive coordinates that would need some. Where
-        they may move freely, `hybrid_dynamics` of this module follows the actuated ones only.
-    ShapeError, NotFiniteError, InputError
-        As of `geolin_ros.hybrid_dynamics`.
     """
     floating = model.m - model.n
     active = truth('actuated', actuated, model)

@@ -76,14 +76,13 @@ def equations_of_motion(
     """
     at, tree = Kinematics(model, state), model.tree
     joints = np.arange(model.m - model.n, model.m)
-    J = _stacked(at.J)
-    M = J.T @ _stacked(tree.inertia @ at.J)
+    M = _summed(at.J, tree.inertia @ at.J)
     M[joints, joints] += _independent(model, tree.multiplier * tree.armature)
     B = np.array([_coriolis(*body) for body in zip(tree.inertia, at.v, strict=True)])
-    C = J.T @ _stacked(tree.inertia @ at.J_dot + B @ at.J)
+    C = _summed(at.J, tree.inertia @ at.J_dot + B @ at.J)
     upward = np.zeros((len(at.v), 6, 1))
     upward[:, :3, 0] = -model.gravity @ at.H[:, :3, :3]
-    G = (J.T @ _stacked(tree.inertia @ upward))[:, 0]
+    G = _summed(at.J, tree.inertia @ upward)[:, 0]
     G[joints] += _independent(model, tree.stiffness * spring_stretch(model, state))
     D, S = np.zeros(model.m), np.zeros((model.m, model.n))
     D[joints] = _independent(model, _friction(model, state))
@@ -124,9 +123,9 @@ def _independent(model: TreeModel, efforts: Array) -> Array:
     return total
 
 
-def _stacked(blocks: Array) -> Array:
-    """Return (nb, 6, m) as (6 nb, m)."""
-    return blocks.reshape(-1, blocks.shape[-1])
+def _summed(J: Array, forces: Array) -> Array:
+    """Return the sum of J_i' F_i over the bodies, (m, ...)."""
+    return np.tensordot(J, forces, ((0, 1), (0, 1)))
 
 
 def _coriolis(M: Array, v: Array) -> Array:

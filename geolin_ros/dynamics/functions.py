@@ -43,7 +43,8 @@ def inverse_dynamics(
 ) -> Array:
     """Return the forces that produce an acceleration (RNEA).
 
-    [Kim 2012, Table 2]; [Featherstone 2008], Table 5.1.
+    [Kim 2012, Table 2]; [Featherstone 2008], Table 5.1. Raises `ShapeError` if an array has not
+    the size of the robot, `NotFiniteError` if an input holds NaN or inf.
 
     Parameters
     ----------
@@ -58,13 +59,6 @@ def inverse_dynamics(
     (m,)
         Wrench on the base in base axes [N, N m], then joint efforts [N m or N]; fixed base: the
         latter alone.
-
-    Raises
-    ------
-    ShapeError
-        If an array has not the size of the robot.
-    NotFiniteError
-        If an input holds NaN or inf.
 
     Examples
     --------
@@ -129,7 +123,8 @@ def hybrid_dynamics(
 ) -> tuple[Array, Array]:
     """Return all accelerations and forces, given one of the two for each joint coordinate.
 
-    [Kim 2012, Table 4]: with nothing prescribed forward dynamics, with everything inverse.
+    [Kim 2012, Table 4]: with nothing prescribed forward dynamics, with everything inverse. Errors
+    as of these; `InputError` if ``prescribed`` holds anything but truth values.
 
     Parameters
     ----------
@@ -149,15 +144,6 @@ def hybrid_dynamics(
         Base twist rate, then joint accelerations; fixed base: the latter alone.
     tau : (n,) or (6 + n,)
         Joint efforts; with the base prescribed the wrench that it takes [N, N m] comes first.
-
-    Raises
-    ------
-    ShapeError, NotFiniteError
-        As `inverse_dynamics`.
-    InputError
-        If ``prescribed`` holds anything but truth values.
-    SingularInertiaError
-        If a joint that is not prescribed has no inertia to move at this state.
     """
     task = Task.about(model, state, wrenches, threads)
     problem = HybridProblem(task, acceleration, tau, prescribed)

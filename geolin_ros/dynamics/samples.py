@@ -100,18 +100,23 @@ class Robot:
 
     def derivatives(self, task: 'Task', free: BoolArray, columns: IntArray | None = None) -> Array:
         """Return those of `hybrid` (N, m, ...) by [H; s; v; r; what is given], or some columns."""
+        size, m, first = self._size, self.m, self._first
+        chosen = np.concatenate([k * size + self.rows for k in range(3)])
+        if self._is_tied:
+            given, robot = np.where(free, 0.0, task.given), self._prescribed()
+            if free.any():
+                given[:, first:] += self.hybrid(task, free) * free[first:]
+            task = dataclasses.replace(task, given=given)
+        else:
+            chosen = chosen if columns is None else chosen[columns]
+            robot = self._prescribed(~free[6:], not free[0])
+        D = np.empty((task.count, self.rows.size, chosen.size))
+        result, out = np.empty(D.shape[:2]), (D, D[:, :, :0])
+        self.differentiate(task, (chosen, chosen[:0]), result, out, robot=robot)
         if not self._is_tied:
-            rows = np.concatenate([k * self._size + self.rows for k in range(3)])
-            chosen = rows if columns is None else rows[columns]
-            D = np.empty((task.count, self.m, chosen.size))
-            out = D, D[:, :, :0]
-            robot, result = self._prescribed(~free[6:], not free[0]), np.empty(D.shape[:2])
-            self.differentiate(task, (chosen, chosen[:0]), result, out, robot=robot)
             return D
-        given = np.where(free, 0.0, task.given)
-        if free.any():
-            given[:, self._first :] += self.hybrid(task, free) * free[self._first :]
-        D = self._freed_derivatives(dataclasses.replace(task, given=given), free)
+        blocks = self._own(D).reshape(task.count, m, 3, size) @ self._T[:, first:]
+        D = self._freed(task, blocks.reshape(task.count, m, 3 * m), free[first:])
         return D if columns is None else D[:, :, columns]
 
     def differentiate(
@@ -204,18 +209,9 @@ class Robot:
         if failed != 0:
             raise task.failure(k, SINGULAR + self._first + failed - 1)
 
-    def _freed_derivatives(self, task: 'Task', free: BoolArray) -> Array:
-        """Return all columns, with mimic joints; M_ff dnu_f = dtau_f - M_fu dnu_u - D_f."""
-        size, m = self._size, self.m
-        rows = np.concatenate([k * size + self._all for k in range(3)])
-        D, result = np.empty((task.count, size, 3 * size)), np.empty((task.count, size))
-        out = D, D[:, :, :0]
-        self.differentiate(task, (rows, rows[:0]), result, out, robot=self._prescribed())
-        T = self._T[:, self._first :]
-        blocks = self._own(D).reshape(task.count, m, 3, size) @ T
-        D = blocks.reshape(task.count, m, 3 * m)
-        is_free = free[self._first :]
-        f, u = np.flatnonzero(is_free), np.flatnonzero(~is_free)
+    def _freed(self, task: 'Task', D: Array, is_free: BoolArray) -> Array:
+        """Return derivatives from those of forces: M_ff dnu_f = dtau_f - M_fu dnu_u - D_f."""
+        f, u, m = np.flatnonzero(is_free), np.flatnonzero(~is_free), self.m
         if not f.size:
             return D
         M, right = D[:, :, 2 * m :].copy(), -D[:, f]
@@ -381,12 +377,6 @@ class Task:
     def count(self) -> int:
         """Return N."""
         return len(self.states)
-
-    def __getitem__(self, part: slice) -> 'Task':
-        """Return the task of some of the samples."""
-        inputs = {name: rows[part] for name, rows in self.inputs.items()}
-        states, given = self.states[part], self.given[part]
-        return Task(self.model, states, given, self.wrenches, self.threads, inputs)
 
     def failure(self, k: int, status: int) -> GeolinError:
         """Return the error for the status of sample k."""

@@ -159,7 +159,7 @@ def groups_of(model: TreeModel) -> list[Group]:
     first = model.m - model.n
     base = [Group(slice(0, 6), np.arange(6))] if first else []
     return base + [
-        Group(slice(first + joint.v, first + joint.v + joint.axes.size), joint.axes)
+        Group(slice(first + joint.rates.start, first + joint.rates.stop), joint.axes)
         for joint in model.positions.groups
     ]
 

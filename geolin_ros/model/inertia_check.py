@@ -50,41 +50,33 @@ def _without_inertia(tree: Tree, names: Sequence[str]) -> Iterator[Finding]:
     S' IA S of each joint, and the base's whole matrix, must be positive. A joint that moves with
     others by mimicry may have the inertia of those.
     """
-    nb = tree.parent.shape[0]
     articulated, composite = tree.inertia.copy(), tree.inertia.copy()
     lent, _ = ballast_of_ties(tree, at_zero(tree))
-    for i in range(nb - 1, 0, -1):
-        S = tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].T
+    for i in range(len(tree.parent) - 1, -1, -1):
         own = slice(tree.v_start[i], tree.v_start[i] + tree.v_size[i])
-        rotor = np.diag(tree.armature[own] + lent[own])
-        U = articulated[i] @ S
+        S, rotor = tree.subspace[own].T, np.diag(tree.armature[own] + lent[own])
+        if i == 0:  # a base that floats, or none that moves
+            S, rotor = np.eye(6)[:, : tree.v_size[0]], np.zeros((1, 1))
+            if not S.size:
+                return
+        U, left = articulated[i] @ S, articulated[i]
         D = S.T @ U + rotor
-        scale = float(np.trace(S.T @ composite[i] @ S + rotor))
-        lowest, left = float(np.linalg.eigvalsh(D)[0]), articulated[i]
-        if lowest > SMALLEST_SHARE * scale:
+        lowest = float(np.linalg.eigvalsh(D)[0])
+        if lowest > SMALLEST_SHARE * float(np.trace(S.T @ composite[i] @ S + rotor)):
             left = left - U @ np.linalg.solve(D, U.T)
         else:
             yield Finding(
                 'error',
-                f'link {names[i]!r}',
+                f'{"link" if i else "base link"} {names[i]!r}',
                 'has, with the links behind it, no inertia for the joint that moves it (share '
                 f'{lowest:.3g}), expected a positive one',
-                'give the link a mass and inertia or make the joint fixed',
+                'give it a mass and inertia, or fix '
+                + ('the joint' if i else "the base: base='fixed'"),
             )
-        X = _generic_transform(tree, i)
-        p = tree.parent[i]
-        articulated[p] += X.T @ left @ X
-        composite[p] += X.T @ composite[i] @ X
-    if tree.v_size[0]:
-        lowest = float(np.linalg.eigvalsh(articulated[0])[0])
-        if not lowest > SMALLEST_SHARE * float(np.trace(composite[0])):
-            yield Finding(
-                'error',
-                f'base link {names[0]!r}',
-                f'has no inertia of its own left (smallest eigenvalue {lowest:.3g}), expected a '
-                'positive one',
-                "give it a mass and inertia or use base='fixed'",
-            )
+        if i:
+            X, p = _generic_transform(tree, i), tree.parent[i]
+            articulated[p] += X.T @ left @ X
+            composite[p] += X.T @ composite[i] @ X
 
 
 def _generic_transform(tree: Tree, i: int) -> Array:

@@ -13,30 +13,18 @@ from geolin_ros.typing import Array, IntArray
 
 # Entries of a twist [linear; angular] that a group joint's rates are.
 AXES = {SPHERICAL: np.array([3, 4, 5]), PLANAR: np.array([0, 1, 5]), FLOATING: np.arange(6)}
-SIZE = {SPHERICAL: 4, PLANAR: 4, FLOATING: 7}
 
 
 class GroupJoint(NamedTuple):
-    """Its kind's code, and where its positions and rates begin."""
+    """A joint whose positions are an element of a group: its kind's code, and its parts."""
 
     kind: int
-    q: int
-    v: int
-
-    @property
-    def positions(self) -> slice:
-        """Its part of s."""
-        return slice(self.q, self.q + SIZE[self.kind])
-
-    @property
-    def rates(self) -> slice:
-        """Its part of r, and of displacements of s."""
-        return slice(self.v, self.v + self.axes.size)
-
-    @property
-    def axes(self) -> IntArray:
-        """The entries of a twist that its rates are."""
-        return AXES[self.kind]
+    positions: slice
+    """Of s."""
+    rates: slice
+    """Of r, and of displacements of s."""
+    axes: IntArray
+    """The entries of a twist that its rates are."""
 
 
 @dataclass(frozen=True, eq=False)

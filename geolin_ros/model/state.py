@@ -20,6 +20,9 @@ class State:
 
     [Bos 2022, Eqs. (14)-(17)].
 
+    Raises `ShapeError` if an array has another shape, or the last row of ``H`` is not
+    [0, 0, 0, 1]; `NotFiniteError` for NaN or inf; `InputError` if ``H`` holds no rotation.
+
     Parameters
     ----------
     H : (4, 4) or (7,)
@@ -40,15 +43,6 @@ class State:
     data : (22 + n_s + n,)
         All numbers in one array, [H by rows (16) | s | v | r]. ``H``, ``s``, ``v`` and ``r`` are
         views into it for good: what is assigned to one of them is written into ``data``.
-
-    Raises
-    ------
-    ShapeError
-        If an array has another shape, or the last row of ``H`` is not [0, 0, 0, 1].
-    NotFiniteError
-        If a number is NaN or inf.
-    InputError
-        If ``H`` holds no rotation, see `spatial.se3.check_pose`.
     """
 
     __slots__ = ('H', 'data', 'positions', 'r', 's', 'v')

@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import inspect
 import warnings as python_warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +42,7 @@ from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
 from geolin_ros.model.numbering import DependentJoint, number_bodies
-from geolin_ros.model.positions import GroupJoint, Positions
+from geolin_ros.model.positions import AXES, GroupJoint, Positions
 from geolin_ros.model.state import State
 from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
@@ -183,6 +184,13 @@ class TreeModel:
     ) -> TreeModel:
         """Make a tree of a description: merge fixed joints, check inertias.
 
+        Raises `ConfigurationError` if an option is none of its choices, a list of names is one
+        name, or a joint is actuated twice; `ModelError` if the links and joints are no tree, a
+        number is none that a body or joint can have (mass, axis, placement, coefficient), a joint
+        has no inertia to move, or a mimic joint follows none; `UnknownNameError` if a name is not
+        part of the description; `UnsupportedJointError` if a joint is of a kind that cannot be
+        read here. The message names the element.
+
         Parameters
         ----------
         description
@@ -212,20 +220,6 @@ class TreeModel:
         coulomb_friction
             Whether the Coulomb friction of the description acts, smoothed as f tanh(r / v0);
             by default it does not.
-
-        Raises
-        ------
-        ConfigurationError
-            If an option is none of its choices, a list of names is one name, or a joint is
-            actuated twice.
-        ModelError
-            If the links and joints are no tree, a number is none that a body or joint can have
-            (mass, axis, placement, coefficient), a joint has no inertia to move, or a mimic joint
-            follows none; the message names the element.
-        UnknownNameError
-            If a name is not part of the description.
-        UnsupportedJointError
-            If a joint is of a kind that cannot be read here.
         """
         given: dict[str, Any] = {**_DEFAULTS, **options}
         _check_options(given)
@@ -255,26 +249,42 @@ class TreeModel:
         numbered['limits'] = JointLimits(*numbered['limits'])
         frames = {name: Frame(*place) for name, place in numbered.pop('frames').items()}
         names = numbered['joint_names']
-        actuated = names if given['actuated_joints'] is None else tuple(given['actuated_joints'])
-        _check_actuated(description, actuated, names)
-        loops = description.loops if given['loops'] is None else given['loops']
         measured = {
             joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
         }
         efforts = [measured.get(name, (1.0, 0.0)) for name in names]
         calibrated = any(effort != (1.0, 0.0) for effort in efforts)
-        return cls(
+        loops = description.loops if given['loops'] is None else given['loops']
+        actuated = given['actuated_joints']
+        model = cls(
             name=description.name,
             base=base,
-            gravity=_gravity(given['gravity']),
+            gravity=three_numbers('gravity', given['gravity']),
             frames=frames,
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
-            actuated_joints=actuated,
+            actuated_joints=names if actuated is None else tuple(actuated),
             effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),
             effort_offset=tuple(offset for _, offset in efforts) if calibrated else (),
-            loops=_loops(loops, description.name, frames),
+            loops=tuple(Loop.parse(loop) if isinstance(loop, str) else loop for loop in loops),
             **numbered,
         )
+        model._check_names()
+        return model
+
+    def _check_names(self) -> None:
+        """Refuse joints and links that the robot does not have, and joints actuated twice."""
+        twice = [name for name, count in Counter(self.actuated_joints).items() if count > 1]
+        for name in self.actuated_joints:
+            self.joint_index(name)
+            if name in twice:
+                raise ConfigurationError(
+                    f'actuated_joints names joint {name!r} twice, expected each once: it has one '
+                    'column of B; remove one'
+                )
+        for loop in self.loops:
+            check_choice(f'kind of loop {loop.name!r}', loop.kind, get_args(ContactKind))
+            self.frame(loop.frame_a)
+            self.frame(loop.frame_b)
 
     @classmethod
     def from_urdf(
@@ -413,7 +423,7 @@ class TreeModel:
 
         Raises `ShapeError` or `NotFiniteError` if it is not three finite numbers.
         """
-        return dataclasses.replace(self, gravity=_gravity(gravity))
+        return dataclasses.replace(self, gravity=three_numbers('gravity', gravity))
 
     @cached_property
     def own_coordinate(self) -> IntArray:
@@ -445,8 +455,10 @@ class TreeModel:
         for i in range(1, tree.parent.size):
             q, v = int(tree.q_start[i]), int(tree.v_start[i])
             if tree.kind[i] in group_kinds:
-                at = int(tree.position_master[q]), int(tree.master[v])
-                groups.append(GroupJoint(int(tree.kind[i]), *at))
+                kind, q = int(tree.kind[i]), int(tree.position_master[q])
+                v = int(tree.master[v])
+                parts = slice(q, q + int(tree.q_size[i])), slice(v, v + AXES[kind].size)
+                groups.append(GroupJoint(kind, *parts, AXES[kind]))
                 continue
             for e in range(int(tree.v_size[i])):  # several with the same master: mimic joints
                 plain[int(tree.position_master[q + e])] = int(tree.master[v + e])
@@ -593,36 +605,12 @@ def _unlisted(
     }
 
 
-def _check_actuated(
-    description: Description, actuated: Sequence[str], names: Sequence[str]
-) -> None:
-    for k, name in enumerate(actuated):
-        if name not in names:
-            raise unknown_name('joint', name, names, f'robot {description.name!r}')
-        if name in actuated[:k]:
-            raise ConfigurationError(
-                f'actuated_joints names joint {name!r} twice, expected each once: it has one '
-                'column of B; remove one'
-            )
-
-
-def _loops(
-    given: Sequence[Loop | str], robot: str, frames: Mapping[str, object]
-) -> tuple[Loop, ...]:
-    loops = tuple(Loop.parse(loop) if isinstance(loop, str) else loop for loop in given)
-    for loop in loops:
-        check_choice(f'kind of loop {loop.name!r}', loop.kind, get_args(ContactKind))
-        for frame in (loop.frame_a, loop.frame_b):
-            if frame not in frames:
-                raise unknown_name('link', frame, frames, f'robot {robot!r}')
-    return loops
-
-
-def _gravity(values: Sequence[float]) -> Array:
-    down = np.array(values, dtype=np.float64)
-    if down.shape != (3,):
-        raise ShapeError(f'gravity has shape {down.shape}, expected (3,) in world axes [m/s^2]')
-    if not np.all(np.isfinite(down)):
-        raise NotFiniteError(f'gravity is {down.tolist()}, expected finite numbers [m/s^2]')
-    down.setflags(write=False)
-    return down
+def three_numbers(what: str, values: ArrayLike) -> Array:
+    """Return three finite numbers, read-only; ``what`` opens the message where they are none."""
+    found = np.array(values, dtype=np.float64)
+    if found.shape != (3,):
+        raise ShapeError(f'{what} has shape {found.shape}, expected (3,)')
+    if not np.all(np.isfinite(found)):
+        raise NotFiniteError(f'{what} is {found.tolist()}, expected finite numbers')
+    found.setflags(write=False)
+    return found

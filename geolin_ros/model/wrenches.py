@@ -11,15 +11,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import NotFiniteError, ShapeError, check_choice
+from geolin_ros.errors import check_choice
 from geolin_ros.kernels.packing.types import (
     BODY_WRENCH,
     WORLD_ORIENTED_WRENCH,
     WORLD_WRENCH,
     Wrenches,
 )
-from geolin_ros.model.tree import TreeModel
-from geolin_ros.typing import Array
+from geolin_ros.model.tree import TreeModel, three_numbers
 
 WrenchKind = Literal['body', 'world', 'world_oriented']
 _CODES = {'body': BODY_WRENCH, 'world': WORLD_WRENCH, 'world_oriented': WORLD_ORIENTED_WRENCH}
@@ -65,7 +64,7 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
         frame = model.frame(wrench.link)
         check_choice(f'kind of the wrench on link {wrench.link!r}', wrench.kind, tuple(_CODES))
         force, moment, point = (
-            _three(f'{name} on link {wrench.link!r}', getattr(wrench, name))
+            three_numbers(f'{name} on link {wrench.link!r}', getattr(wrench, name))
             for name in ('force', 'moment', 'point')
         )
         R, o = frame.placement[:3, :3], frame.placement[:3, 3]
@@ -76,12 +75,3 @@ def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
         packed.value[w, :3], packed.value[w, 3:] = force, moment
         packed.point[w] = o + R @ point
     return packed
-
-
-def _three(what: str, values: ArrayLike) -> Array:
-    value = np.asarray(values, dtype=np.float64)
-    if value.shape != (3,):
-        raise ShapeError(f'{what} has shape {value.shape}, expected (3,)')
-    if not np.all(np.isfinite(value)):
-        raise NotFiniteError(f'{what} is {value.tolist()}, expected finite numbers')
-    return value
