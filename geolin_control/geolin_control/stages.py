@@ -131,7 +131,8 @@ class StageProblem:
         G = _matrices(memory.G, N, sizes.G, sizes.stride)
         self.C, self.D, self.e = G[:, :rows, z], G[:, :rows, w], G[:, :rows, last]
         self.lower, self.upper = memory.lower.reshape(N, n_u), memory.upper.reshape(N, n_u)
-        self.row_weights, self.bound_weights = memory.mu[:rows], memory.mu[rows:]
+        self.row_weights, self.bound_weights = np.ones(rows), np.ones(n_u)
+        self._mirrored, self._mu = H[:N, z, w], memory.mu.reshape(N, -1)
         self._x = memory.x.reshape(N + 1, sizes.stride)
         self._z, self.w = self._x[:, z], self._x[:N, w]
         self._K = _matrices(memory.K, N, sizes.K, sizes.stride)[:, :n_u, z]
@@ -176,6 +177,8 @@ class StageProblem:
             raise ShapeError(f'z0 has shape {first.shape}, expected ({sizes.n_x},)')
         self._z[0] = first
         most = rounds * newton_steps if most is None else most
+        self._mirrored[:] = self.S.transpose(0, 2, 1)
+        self._mu[:] = np.concatenate((self.row_weights, *[self.bound_weights] * 2))
         status, steps = kernels.solve(sizes, self._memory, rounds, newton_steps, most)
         g = self._memory.g.reshape(sizes.N, -1)
         of_rows, of_bounds = g[:, : sizes.rows], g[:, sizes.rows :]

@@ -73,15 +73,13 @@ class Memory(NamedTuple):
     lower: Array
     upper: Array
     mu: Array
-    """(rows + n_u,) weights of rows and of bounds."""
+    """(N, rows + 2 n_u) weights of rows, upper and lower bounds; the next ones alike."""
     multipliers: Array
-    """(N, rows + 2 n_u) of rows, upper and lower bounds."""
+    g: Array
+    g_new: Array
     x: Array
     """(N + 1, stride) rows [z, w, 1]."""
     x_new: Array
-    g: Array
-    """(N, rows + 2 n_u)"""
-    g_new: Array
     K: Array
     """(N, n_u, stride) gains [K 0 k]."""
     work: Array
@@ -98,19 +96,19 @@ def sizes_of(N: int, n_x: int, n_u: int, rows: int) -> Sizes:
 
 def make_memory(s: Sizes) -> Memory:
     """Return zeroed memory for a problem; bounds are infinite."""
-    every = s.rows + 2 * s.n_u
+    every = s.N * (s.rows + 2 * s.n_u)
     return Memory(
         F=aligned_zeros(s.N * s.F + s.stride),
         H=aligned_zeros((s.N + 1) * s.H + s.stride),
         G=aligned_zeros(s.N * s.G + s.stride),
         lower=np.full(s.N * s.n_u, -np.inf),
         upper=np.full(s.N * s.n_u, np.inf),
-        mu=np.ones(s.rows + s.n_u),
-        multipliers=np.zeros(s.N * every),
+        mu=np.ones(every),
+        multipliers=np.zeros(every),
+        g=np.zeros(every),
+        g_new=np.zeros(every),
         x=aligned_zeros((s.N + 1) * s.stride),
         x_new=aligned_zeros((s.N + 1) * s.stride),
-        g=np.zeros(s.N * every),
-        g_new=np.zeros(s.N * every),
         K=aligned_zeros(s.N * s.K + s.stride),
         work=aligned_zeros(s.F + 2 * s.H + 2 * s.K + s.G + 4 * s.stride),
         lists=np.arange(max(s.n_x, s.n_u, s.rows) + 1),
@@ -133,7 +131,6 @@ def solve(s, m, rounds, newton_steps, most):
         The largest number in all rounds.
     """
     steps, status = 0, SOLVED
-    mirror(s, m)
     roll_out(s, m, m.x, False)
     evaluate(s, m, m.x, m.g)
     for _ in range(rounds):
@@ -147,27 +144,17 @@ def solve(s, m, rounds, newton_steps, most):
             t = step_length(s, m)
             if t - t != 0.0:
                 return OVERFLOWED, steps
-            changed = move(s, m, t)
+            changed = move(m, t)
             if not changed:
                 settled = True
                 break
         status = SOLVED if settled else UNSETTLED
-        update_multipliers(s, m)
+        update_multipliers(m)
         if steps == most:
             break
     if is_infeasible(s, m):
         status = INFEASIBLE
     return status, steps
-
-
-@lean_kernel
-def mirror(s, m):
-    """Complete H from its lower triangle: the rows of w by z, and the linear terms."""
-    for k in range(s.N + 1):
-        H = k * s.H
-        for i in range(s.n_x):
-            for j in range(s.n_x, s.n_x + s.n_u):
-                put(m.H, H + i * s.stride + j, get(m.H, H + j * s.stride + i))
 
 
 @lean_kernel
@@ -216,12 +203,6 @@ def evaluate(s, m, x, g):
 
 
 @lean_kernel
-def weight(s, m, r):
-    """Return mu of a row or bound."""
-    return m.mu[r] if r < s.rows + s.n_u else m.mu[r - s.n_u]
-
-
-@lean_kernel
 def recur(s, m):
     """Find the gains of all stages by (2) and (3), last first; return whether all are unique."""
     n_x, n_u, stride = s.n_x, s.n_u, s.stride
@@ -246,9 +227,9 @@ def recur(s, m):
         add_product(m.work, H, stride, last, width, m.F, by_F, m.work, V, stride, m.lists, 0, n_x)
         count = 0
         for r in range(s.rows):
-            mu = m.mu[r]
-            price = m.multipliers[k * every + r]
-            if price + mu * m.g[k * every + r] > 0.0:
+            e = k * every + r
+            mu, price = m.mu[e], m.multipliers[e]
+            if price + mu * m.g[e] > 0.0:
                 root, to = math.sqrt(mu), active + count * stride
                 for v in range(0, stride, LANES):
                     store8(m.work, to + v, root * load8(m.G, k * s.G + r * stride + v))
@@ -282,11 +263,11 @@ def add_bounds(s, m, k, H):
     """Add the active bounds of a stage to H."""
     last, every = s.n_x + s.n_u, s.rows + 2 * s.n_u
     for i in range(s.n_u):
-        mu, row = m.mu[s.rows + i], H + (s.n_x + i) * s.stride
+        row = H + (s.n_x + i) * s.stride
         for side in range(2):
-            at = k * every + s.rows + side * s.n_u + i
-            price, g = m.multipliers[at], m.g[at]
-            if price + mu * g > 0.0:
+            e = k * every + s.rows + side * s.n_u + i
+            mu, price = m.mu[e], m.multipliers[e]
+            if price + mu * m.g[e] > 0.0:
                 put(m.work, row + s.n_x + i, get(m.work, row + s.n_x + i) + mu)
                 pull = price - mu * m.upper[k * s.n_u + i]
                 if side == 1:
@@ -352,12 +333,12 @@ def step_length(s, m):
             slope += move_by * here
             curvature += move_by * (there - here)
         at += s.stride
-    if slope_at(s, m, slope, curvature, 1.0) <= 0.0:
+    if slope_at(m, slope, curvature, 1.0) <= 0.0:
         return 1.0
     below, above = 0.0, 1.0
     for _ in range(BISECTIONS):
         t = 0.5 * (below + above)
-        value = slope_at(s, m, slope, curvature, t)
+        value = slope_at(m, slope, curvature, t)
         if value - value != 0.0:
             return value
         if value > 0.0:
@@ -368,40 +349,35 @@ def step_length(s, m):
 
 
 @lean_kernel
-def slope_at(s, m, slope, curvature, t):
+def slope_at(m, slope, curvature, t):
     """Return the derivative of the function along the line."""
-    every = s.rows + 2 * s.n_u
     value = slope + t * curvature
-    for k in range(s.N):
-        for r in range(every):
-            e = k * every + r
-            g, dg = m.g[e], m.g_new[e] - m.g[e]
-            if dg - dg == 0.0:  # not of an infinite bound
-                force = m.multipliers[e] + weight(s, m, r) * (g + t * dg)
-                if force > 0.0:
-                    value += force * dg
+    for e in range(m.g.size):
+        dg = m.g_new[e] - m.g[e]
+        if dg - dg == 0.0:  # not of an infinite bound
+            force = m.multipliers[e] + m.mu[e] * (m.g[e] + t * dg)
+            if force > 0.0:
+                value += force * dg
     return value
 
 
 @lean_kernel
-def move(s, m, t):
+def move(m, t):
     """Go t of the way to the new point; return whether another Newton step would differ.
 
     It would if t < 1 or other rows are active now, but not to rounding where nothing has moved.
     """
-    every, changed = s.rows + 2 * s.n_u, t < 1.0
-    for k in range(s.N):
-        for r in range(every):
-            e = k * every + r
-            mu, price = weight(s, m, r), m.multipliers[e]
-            before = price + mu * m.g[e] > 0.0
-            if t >= 1.0:
-                m.g[e] = m.g_new[e]
-            elif m.g_new[e] - m.g[e] == m.g_new[e] - m.g[e]:
-                m.g[e] += t * (m.g_new[e] - m.g[e])
-            changed = changed or before != (price + mu * m.g[e] > 0.0)
+    changed = t < 1.0
+    for e in range(m.g.size):
+        mu, price = m.mu[e], m.multipliers[e]
+        before = price + mu * m.g[e] > 0.0
+        if t >= 1.0:
+            m.g[e] = m.g_new[e]
+        elif m.g_new[e] - m.g[e] == m.g_new[e] - m.g[e]:
+            m.g[e] += t * (m.g_new[e] - m.g[e])
+        changed = changed or before != (price + mu * m.g[e] > 0.0)
     way, size = 0.0, 1.0
-    for e in range((s.N + 1) * s.stride):
+    for e in range(m.x.size):
         old = m.x[e]
         m.x[e] = m.x_new[e] if t >= 1.0 else old + t * (m.x_new[e] - old)
         way, size = max(way, abs(m.x[e] - old)), max(size, abs(old))
@@ -409,15 +385,12 @@ def move(s, m, t):
 
 
 @lean_kernel
-def update_multipliers(s, m):
+def update_multipliers(m):
     """Move the multipliers to where they balance the violation; ``g_new`` is how far."""
-    every = s.rows + 2 * s.n_u
-    for k in range(s.N):
-        for r in range(every):
-            e = k * every + r
-            price = max(0.0, m.multipliers[e] + weight(s, m, r) * m.g[e])
-            m.g_new[e] = price - m.multipliers[e]
-            m.multipliers[e] = price
+    for e in range(m.g.size):
+        price = max(0.0, m.multipliers[e] + m.mu[e] * m.g[e])
+        m.g_new[e] = price - m.multipliers[e]
+        m.multipliers[e] = price
 
 
 @lean_kernel
