@@ -8,20 +8,16 @@ ground, by the rigid planar motion that brings its feet nearest to the robot's, 
 long as the contacts hold that motion is none, so that linear designs are what they were.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.typing import Array
-
-HEADING = np.array([[0.0, 1.0], [0.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
-"""Two points of a frame, as columns: its origin, and one metre ahead."""
 
 
-def anchored(model: TreeModel, reference: State, state: State, frames: Iterable[str]) -> State:
+def anchored(model: TreeModel, reference: State, state: State, frames: Sequence[str]) -> State:
     """Return the reference, moved along the ground to the feet of a state.
 
     Least squares over the feet's places seen from above; of a single foot its heading too. Raises
@@ -34,27 +30,21 @@ def anchored(model: TreeModel, reference: State, state: State, frames: Iterable[
     frames
         The feet that carry it; without any the reference is not moved.
     """
-    frames = list(frames)
-    if not frames:
+    ends = Kinematics(model, reference), Kinematics(model, state)
+    poses = [[at.pose(frame) for frame in frames] for at in ends]
+    if not poses[0]:
         return reference
-    wanted, actual = Kinematics(model, reference), Kinematics(model, state)
-    if len(frames) == 1:  # two points of the foot then say where it heads
-        before, after = ((at.pose(frames[0])[:2] @ HEADING).T for at in (wanted, actual))
-    else:
-        before, after = (
-            np.array([at.pose(frame)[:2, 3] for frame in frames]) for at in (wanted, actual)
-        )
-    centre, place = before.mean(axis=0), after.mean(axis=0)
-    yaw = _turn(before - centre, after - place)
+    places = np.array([[H[:2, 3] for H in feet] for feet in poses])
+    if len(places[0]) == 1:  # a second point, a metre ahead, says where it heads
+        ahead = [feet[0][:2, 3] + feet[0][:2, 0] for feet in poses]
+        places = np.stack((places[:, 0], ahead), axis=1)
+    before, after = places - places.mean(axis=1, keepdims=True)
+    across = np.sum(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
+    yaw = np.arctan2(across, np.sum(before * after))
     T = np.eye(4)
     T[:2, :2] = [[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]
+    centre, place = places.mean(axis=1)
     T[:2, 3] = place - T[:2, :2] @ centre
     moved = reference.copy()
     moved.H[:] = T @ reference.H
     return moved
-
-
-def _turn(before: Array, after: Array) -> float:
-    """Return the angle [rad] that turns points (k, 2) about the origin nearest to others."""
-    across = np.sum(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
-    return float(np.arctan2(across, np.sum(before * after)))

@@ -16,8 +16,7 @@ from geolin_ros.cli import main
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.stabilizability import analyze_modes, analyze_reduced
-from geolin_ros.control.staircase import staircase
+from geolin_ros.control.stabilizability import analyze_modes, analyze_reduced, staircase
 from geolin_ros.errors import ConfigurationError, InputError, NotStabilizableError
 from geolin_ros.linearization.contacts import anchored
 from geolin_ros.linearization.reduction import reduce
