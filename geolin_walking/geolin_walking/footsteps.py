@@ -156,7 +156,7 @@ class Stepper(Planner):
             knots += [(swing.lift * dt, support), (swing.land * dt, support)]
             places[foot] = goal[0]
         middle = places[:, :2].mean(axis=0)
-        if not self.schedule.walks or not self._moving:
+        if not self.schedule.swings or not self._moving:
             knots.append((max(knots[-1][0], float(times[0])) + TO_REST, middle))
         knots.sort(key=lambda knot: knot[0])
         at, points = (np.array(part) for part in zip(*knots, strict=True))

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which feet are in the air when: swings, in ticks of the plan's time step."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
+
+from geolin_ros.typing import Array
 
 
 class Phase(IntEnum):
@@ -67,6 +69,8 @@ class Swing:
     group: tuple[int, ...]
     lift: int
     land: int
+    starts: dict[int, tuple[Array, float]] = field(default_factory=dict)
+    """Where in the world, and with which yaw, each foot has lifted."""
 
 
 class Schedule:
@@ -75,18 +79,13 @@ class Schedule:
     Attributes
     ----------
     swings
-        In order; those that are over are forgotten.
+        In order; those that are over are forgotten. Without any the robot stands.
     """
 
     def __init__(self, gait: Gait) -> None:
         self.gait = gait
         self.swings: list[Swing] = []
         self._turn = 0
-
-    @property
-    def walks(self) -> bool:
-        """Whether any foot is in the air, or will be."""
-        return bool(self.swings)
 
     def extend(self, tick: int, goes_on: bool) -> None:
         """Forget what is over at a tick, and plan swings to the end of the horizon.

@@ -112,10 +112,7 @@ class Planner:
         self.stood: Array = stood.p[0].copy()
         """(K, 3) where feet stand or stood last."""
         self._plane = self._lay_plane()
-        self._start = stood.p[0].copy()
-        self._start_yaw = np.zeros(len(self.names))
         self._yaws = np.zeros(len(self.names))
-        self._began: dict[int, int] = {}
         self._at = np.array([*H[:2, 3], 0.0])
         self._v = np.zeros(3)
         self._time: float | None = None
@@ -125,7 +122,7 @@ class Planner:
     @property
     def phase(self) -> Phase:
         """What the robot does."""
-        if not self.schedule.walks:
+        if not self.schedule.swings:
             return Phase.STAND
         return Phase.WALK if self._moving else Phase.STOP
 
@@ -204,10 +201,7 @@ class Planner:
             if swing.lift > tick:
                 continue
             for foot in swing.group:
-                if self._began.get(foot) != swing.lift:
-                    self._began[foot] = swing.lift
-                    self._start[foot] = self.stood[foot]
-                    self._start_yaw[foot] = self._yaws[foot]
+                swing.starts.setdefault(foot, (self.stood[foot].copy(), float(self._yaws[foot])))
             down = [touching[foot] for foot in swing.group]
             late = (swing.land - swing.lift - self.gait.swing) * self.gait.dt
             if tick - swing.lift > EARLIEST * self.gait.swing and all(down):
@@ -222,7 +216,7 @@ class Planner:
         heading = about_z(self._at[2])
         centre = p.mean(axis=0) - heading @ self.home.mean(axis=0)
         away = p - centre - self.home @ heading.T
-        return bool(self.schedule.walks and np.abs(away[:, :2]).max() > 0.04)
+        return bool(self.schedule.swings and np.abs(away[:, :2]).max() > 0.04)
 
     def _lead(
         self, times: Array, tick: int, state: State, command: Command
@@ -303,7 +297,7 @@ class Planner:
                     continue
                 own = times >= begin - 1e-9
                 if swing.lift <= tick:
-                    start, yaw = self._start[foot], self._start_yaw[foot]
+                    start, yaw = swing.starts[foot]
                     own[:] = True
                 there = goal[swing.group.index(foot)]
                 p[own, foot], v[own, foot, :3] = self._fly(swing, times[own], start, there)
