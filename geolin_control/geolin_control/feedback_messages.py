@@ -81,19 +81,13 @@ def read_reference(message: Any, model: TreeModel, posture: State | None) -> Ref
             f'reference leaves out joints {sorted(missing)} of robot {model.name!r}, and where '
             'they are is not known yet; name all of them'
         )
-    efforts = np.zeros(model.n) if len(message.joint_efforts) else None
-    for k, name in enumerate(names):
-        joint = model.joint_index(name)
-        state.s[joint], state.r[joint] = wanted.s[k], wanted.r[k]
-        if efforts is not None:
-            efforts[joint] = message.joint_efforts[k]
-    if not np.isfinite(state.data).all() or (
-        efforts is not None and not np.isfinite(efforts).all()
-    ):
+    joints = [model.joint_index(name) for name in names]
+    state.s[joints], state.r[joints] = wanted.s, wanted.r
+    efforts = np.zeros(model.n)
+    efforts[joints] = message.joint_efforts if len(message.joint_efforts) else 0.0
+    if not (np.isfinite(state.data).all() and np.isfinite(efforts).all()):
         raise InputError('reference holds NaN or inf, expected finite numbers')
-    if efforts is not None:
-        efforts = efforts[model.actuated]
-    return Reference(state, efforts)
+    return Reference(state, efforts[model.actuated] if len(message.joint_efforts) else None)
 
 
 def frames_in_force(message: Any) -> tuple[str, ...]:

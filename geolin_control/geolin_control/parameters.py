@@ -4,7 +4,6 @@
 
 import dataclasses
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from geolin_control.effort_guard import GuardSettings
@@ -13,9 +12,15 @@ from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights, weights_for
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.parameters.linearizer import shared_rows
-from geolin_ros.stream.parameters.table import NO_NAMES, Parameter, entries_of, row_of, settings_of
+from geolin_ros.stream.parameters.table import (
+    NO_NAMES,
+    Parameter,
+    entries_of,
+    row_of,
+    rows_of,
+    settings_of,
+)
 
-_row, _guard = partial(row_of, RegulatorSettings), partial(row_of, GuardSettings)
 _WEIGHTS = {field.name for field in dataclasses.fields(Weights)} - {'single'}
 
 
@@ -40,14 +45,25 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'frame.',
         entry=Support.parse,
     ),
-    _row('friction', 'Friction coefficient that equilibria stay below.', bounds=(0.01, 10.0)),
+    row_of(
+        RegulatorSettings,
+        'friction',
+        'Friction coefficient that equilibria stay below.',
+        bounds=(0.01, 10.0),
+    ),
     Parameter(
         'weights',
         NO_NAMES,
         'Deviations of equal cost, each as name=deviation; others have defaults for the supports.',
         entry=_weight,
     ),
-    _row('dt', 'Sample time: efforts are constant over it (zero-order hold).', 's', (1e-4, 0.1)),
+    row_of(
+        RegulatorSettings,
+        'dt',
+        'Sample time: efforts are constant over it (zero-order hold).',
+        's',
+        (1e-4, 0.1),
+    ),
     Parameter(
         'delay',
         0.0,
@@ -70,13 +86,14 @@ LQR_TABLE: tuple[Parameter, ...] = (
         bounds=(0.0, 1.0),
     ),
     Parameter('design_rate', 20.0, 'Rate of gain designs.', unit='Hz', bounds=(0.1, 1000.0)),
-    _row(
-        'calm',
-        'Largest twist, joint rate and displacement of a linearization for the design of gains.',
-        'SI',
-        (0.0, 10.0),
+    *rows_of(
+        RegulatorSettings,
+        {
+            'calm 0 ... 10 [SI]': 'Largest twist, joint rate and displacement of a linearization '
+            'for the design of gains.',
+            'anchor': 'Whether the reference moves with feet that have slid.',
+        },
     ),
-    _row('anchor', 'Whether the reference moves with feet that have slid.'),
     Parameter('publish_efforts', False, 'Whether efforts are published; gains always are.'),
     Parameter(
         'input_timeout',
@@ -85,49 +102,30 @@ LQR_TABLE: tuple[Parameter, ...] = (
         unit='s',
         bounds=(0.001, 10.0),
     ),
-    _row(
-        'gains_timeout',
-        'After this long without a linearization, even if none has ever come, damping replaces '
-        'feedback; 0: never. A gain_bank needs none.',
-        's',
-        (0.0, 3600.0),
+    *rows_of(
+        RegulatorSettings,
+        {
+            'gains_timeout 0 ... 3600 [s]': 'After this long without a linearization, even if '
+            'none has ever come, damping replaces feedback; 0: never. A gain_bank needs none.',
+            'contacts_timeout 0 ... 10 [s]': 'After this long without gains for the active '
+            'contacts, damping replaces feedback.',
+            'reference_timeout 0.001 ... 10 [s]': 'After this long without a newer one, the '
+            'velocities of a reference are set to zero.',
+            'trust_position 0.001 ... 100 [m]': 'Distance of the base from its reference beyond '
+            'which joints are only damped.',
+            'trust_rotation 0.001 ... 3.2 [rad]': 'Angle of the base from its reference beyond '
+            'which joints are only damped.',
+        },
     ),
-    _row(
-        'contacts_timeout',
-        'After this long without gains for the active contacts, damping replaces feedback.',
-        's',
-        (0.0, 10.0),
-    ),
-    _row(
-        'reference_timeout',
-        'After this long without a newer one, the velocities of a reference are set to zero.',
-        's',
-        (0.001, 10.0),
-    ),
-    _row(
-        'trust_position',
-        'Distance of the base from its reference beyond which joints are only damped.',
-        'm',
-        (0.001, 100.0),
-    ),
-    _row(
-        'trust_rotation',
-        'Angle of the base from its reference beyond which joints are only damped.',
-        'rad',
-        (0.001, 3.2),
-    ),
-    _guard(
-        'full_swing_time',
-        'Least time of an effort from one limit to the other.',
-        's',
-        (1e-4, 10.0),
-    ),
-    _guard('ramp_time', 'Time over which feedback takes over from damping.', 's', (1e-4, 60.0)),
-    _guard(
-        'damping_time',
-        'Damping reaches the effort limit at a joint rate of 1 over this.',
-        's',
-        (1e-4, 10.0),
+    *rows_of(
+        GuardSettings,
+        {
+            'full_swing_time 1e-4 ... 10 [s]': 'Least time of an effort from one limit to the '
+            'other.',
+            'ramp_time 1e-4 ... 60 [s]': 'Time over which feedback takes over from damping.',
+            'damping_time 1e-4 ... 10 [s]': 'Damping reaches the effort limit at a joint rate of '
+            '1 over this.',
+        },
     ),
 )
 
@@ -158,19 +156,9 @@ def regulator_settings(values: Mapping[str, Any]) -> RegulatorSettings:
             f'parameter delay is {values["delay"]:g} s, expected a multiple of dt = '
             f'{values["dt"]:g} s'
         )
-    return settings_of(
-        RegulatorSettings,
-        values,
-        delay=round(steps),
-        weights=_weights(values),
-        guard=settings_of(GuardSettings, values),
-    )
-
-
-def _weights(values: Mapping[str, Any]) -> Weights | None:
-    given = dict(_weight(entry) for entry in entries_of(values['weights']))
-    if not given:
-        return None
-    groups = {name: value for name, value in given.items() if name in _WEIGHTS}
-    single = {name: value for name, value in given.items() if name not in _WEIGHTS}
-    return dataclasses.replace(weights_for(supports_of(values)), **groups, single=single)
+    weights, single = None, dict(_weight(entry) for entry in entries_of(values['weights']))
+    if single:
+        groups: dict[str, Any] = {name: single.pop(name) for name in _WEIGHTS & single.keys()}
+        weights = dataclasses.replace(weights_for(supports_of(values)), **groups, single=single)
+    guard = settings_of(GuardSettings, values)
+    return settings_of(RegulatorSettings, values, delay=round(steps), weights=weights, guard=guard)

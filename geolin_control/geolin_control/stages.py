@@ -82,17 +82,14 @@ class StageProblem:
 
     Attributes
     ----------
-    A : (N, n_x, n_x)
-    B : (N, n_x, n_u)
-    c : (N, n_x)
-    Q : (N + 1, n_x, n_x)
-    q : (N + 1, n_x)
-    S : (N, n_u, n_x)
-    R : (N, n_u, n_u)
-    r : (N, n_u)
-    C : (N, rows, n_x)
-    D : (N, rows, n_u)
-    e : (N, rows)
+    A, B, c
+        (N, n_x, n_x), (N, n_x, n_u) and (N, n_x).
+    Q, q
+        (N + 1, n_x, n_x) and (N + 1, n_x).
+    S, R, r
+        (N, n_u, n_x), (N, n_u, n_u) and (N, n_u).
+    C, D, e
+        (N, rows, n_x), (N, rows, n_u) and (N, rows).
     lower, upper : (N, n_u)
     row_weights : (rows,)
         mu of the rows: squares of them are added to the cost times mu/2.
@@ -183,14 +180,14 @@ class StageProblem:
         g = self._memory.g.reshape(sizes.N, -1)
         of_rows, of_bounds = g[:, : sizes.rows], g[:, sizes.rows :]
         arrays = self._z, self.w, self._K, self._multipliers, of_rows
-        is_finite = status <= kernels.INFEASIBLE and all(
-            bool(np.isfinite(array).all()) for array in arrays
-        )
+        if status <= kernels.INFEASIBLE and not all(np.isfinite(one).all() for one in arrays):
+            status = kernels.OVERFLOWED
+        is_finite = status <= kernels.INFEASIBLE
         violated = {kind: of_rows[:, own] for kind, own in self._kinds.items()}
         violated['bounds'] = of_bounds
         found = Solution(
             is_finite,
-            WORDS[status if is_finite or status > kernels.INFEASIBLE else kernels.OVERFLOWED],
+            WORDS[status],
             self._z.copy(),
             self.w.copy(),
             self._K.copy(),

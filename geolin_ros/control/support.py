@@ -28,10 +28,6 @@ _TEXT = re.compile(
 )
 
 
-def _origin() -> Array:
-    return np.zeros((1, 3))
-
-
 @dataclass(frozen=True, eq=False)
 class Support:
     """A contact frame with the points that carry its load.
@@ -52,7 +48,7 @@ class Support:
 
     frame: str
     kind: ContactKind = 'point'
-    points: ArrayLike = field(default_factory=_origin)
+    points: ArrayLike = field(default_factory=lambda: np.zeros((1, 3)))
     placement: ArrayLike = field(default_factory=lambda: np.eye(4))
     radius: float = 0.0
 
@@ -88,12 +84,8 @@ class Support:
     def parse(cls, text: str) -> Support:
         """Return what ``frame``, ``frame:RADIUS`` or ``frame:LENGTHxWIDTH`` stands for [m].
 
-        A point, a ball and a sole; ``@x,y,z`` behind it is where in the frame it is [m].
-
-        Raises
-        ------
-        ConfigurationError
-            If the text is none of these, or a size is not positive.
+        A point, a ball and a sole; ``@x,y,z`` behind it is where in the frame it is [m]. Raises
+        `ConfigurationError` if the text is none of these, or a size is not positive.
         """
         match = _TEXT.match(text.strip())
         if match is None:
@@ -102,15 +94,13 @@ class Support:
                 'frame:LENGTHxWIDTH in metres, and @x,y,z behind it where it is off the origin '
                 'of the frame'
             )
-        offset = [float(number) for number in (match['offset'] or '0,0,0').split(',')]
+        placement, frame, size = np.eye(4), match['frame'], float(match['size'] or 0.0)
+        placement[:3, 3] = [float(number) for number in (match['offset'] or '0,0,0').split(',')]
         if match['width'] is None:
-            placement = np.eye(4)
-            placement[:3, 3] = offset
-            return cls(match['frame'], placement=placement, radius=float(match['size'] or 0.0))
-        length, width = float(match['size']), float(match['width'])
-        if not (length > 0.0 and width > 0.0):
+            return cls(frame, placement=placement, radius=size)
+        if not (size > 0.0 and float(match['width']) > 0.0):
             raise ConfigurationError(f'support {text!r} has no area, expected sizes above 0 m')
-        return cls.sole(match['frame'], length, width, offset)
+        return cls.sole(frame, size, float(match['width']), placement[:3, 3])
 
     @property
     def rows(self) -> int:
@@ -123,13 +113,7 @@ class Support:
         return Contact(self.frame, self.kind, placement=self.placement)
 
     def at(self, model: TreeModel) -> Frame:
-        """Return the contact frame.
-
-        Raises
-        ------
-        UnknownNameError
-            If the robot has no such link.
-        """
+        """Return the contact frame; raises `UnknownNameError` if the robot has no such link."""
         link = model.frame(self.frame)
         return Frame(link.body, link.placement @ np.asarray(self.placement, dtype=np.float64))
 
@@ -200,9 +184,8 @@ def upward(model: TreeModel) -> Array:
 def level(H: ArrayLike) -> Array:
     """Return a pose turned upright: z up, x as before seen from above (y if x points up)."""
     pose = np.array(H, dtype=np.float64)
-    R = pose[:3, :3]
-    yaw = np.arctan2(R[1, 0], R[0, 0])
-    if np.hypot(R[1, 0], R[0, 0]) < 1e-6:
-        yaw = np.arctan2(-R[0, 1], R[1, 1])
-    pose[:3, :3] = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, yaw])[:3, :3]
+    x, y = pose[:2, 0]
+    if np.hypot(x, y) < 1e-6:
+        y, x = -pose[0, 1], pose[1, 1]
+    pose[:3, :3] = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, np.arctan2(y, x)])[:3, :3]
     return pose
