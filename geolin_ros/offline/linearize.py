@@ -9,7 +9,6 @@ killed before, does not show in the result: a slice is a chunk of each variable,
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -34,7 +33,7 @@ from geolin_ros.offline.points import (
 )
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.workers import run
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, OperatingPoints
 from geolin_ros.stream.warm_up import warm_up_commands, warm_up_contacts
@@ -159,9 +158,9 @@ class _Reading:
     ) -> None:
         self._source, self._lengths, self._is_chosen = source, lengths, is_chosen
         self._has_spectrum = chooser(rate=eig_rate) if eig_rate else lambda stamp: False
+        self._stream = OperatingPoints(source.model, source.settings)
+        self._stream.on_drop = lambda drop: None  # it is counted
         self._rows = dict.fromkeys(lengths, 0)
-        self._drops: Counter[str] = Counter()
-        self._skipped = 0
         self._failure: RecordingError | None = None
 
     def slices(self, watch: Watch) -> Iterator[tuple[str, int, list[tuple[int, Neighbours]]]]:
@@ -180,9 +179,7 @@ class _Reading:
 
     def _samples(self, watch: Watch) -> Iterator[tuple[int, Neighbours]]:
         recording = self._source.recording
-        stream = OperatingPoints(self._source.model, self._source.settings)
-        stream.on_drop = self._count
-        points = neighbours(recorded_points(stream, self._source, watch))
+        points = neighbours(recorded_points(self._stream, self._source, watch))
         try:
             chosen = (point for point in points if self._is_chosen(point[1].stamp))
             for number, point in enumerate(chosen):
@@ -193,30 +190,26 @@ class _Reading:
                 yield number, point
         except RecordingError as error:  # finish with what was read
             self._failure = error
-        self._skipped = stream.counts.skipped
-
-    def _count(self, drop: DroppedInput) -> None:
-        self._drops[drop.cause.value] += 1
 
     def finish(self, group: Any) -> None:
         """Cut the arrays to what there is, say that it is all, and raise what went wrong."""
         if self._failure is not None:
             raise self._failure
-        samples = self._rows['time']
+        samples, counts = self._rows['time'], self._stream.counts
         if not samples:
-            causes = ', '.join(f'{count} x {cause}' for cause, count in self._drops.items())
+            causes = [f'{count} x {cause.value}' for cause, count in counts.drops.items()]
             raise RecordingError(
-                f'no joint state of {self._source.recording.name} can be linearized'
-                f'{f": {causes}" if causes else ""}; see `geolin inspect`'
+                f'no joint state of {self._source.recording.name} can be linearized '
+                f'({", ".join(causes) or "none came"}); see `geolin inspect`'
             )
-        valid = group['valid'][:samples]
-        self._drops[Cause.SINGULAR.value] += int((~valid).sum())
+        counts.drops[Cause.SINGULAR] += int((~group['valid'][:samples]).sum())
+        drops = {cause.value: count for cause, count in counts.drops.items() if count}
         store.shorten(group, self._rows)
         group.attrs.update(
             {
                 'complete': True,
-                'drops': {cause: n for cause, n in sorted(self._drops.items()) if n},
-                'left_out_by_max_rate': self._skipped,
+                'drops': dict(sorted(drops.items())),
+                'left_out_by_max_rate': counts.skipped,
             }
         )
 

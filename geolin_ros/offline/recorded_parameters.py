@@ -34,16 +34,12 @@ FILES: dict[str, tuple[str, Callable[[Path, Mapping[str, Any]], str]]] = {
     'overlay_file': ('overlay', lambda path, _: path.read_text()),
 }
 """Parameters that name a file, those that hold its text, and how it is read."""
-SOURCES = 'robot_description', 'robot_description_file', 'robot_description_node'
 TOGETHER = (
-    [
-        'robot_description',
-        'robot_description_file',
-        'robot_description_node',
-        'xacro_args',
-        'root',
-    ],
-    ('overlay', 'overlay_file'),
+    {
+        *('robot_description', 'robot_description_file', 'robot_description_node'),
+        *('xacro_args', 'root'),
+    },
+    {'overlay', 'overlay_file'},
 )
 """Parameters that stand for each other: given ones replace all that were recorded."""
 
@@ -92,9 +88,7 @@ def read_parameters(
     given = read_parameter_file(params, node) if params else {}
     given |= {name: checked(name, value, node) for name, value in (values or {}).items()}
     name, recorded = _recorded_values(recording, node, warn)
-    replaced = {
-        other for group in TOGETHER if not given.keys().isdisjoint(group) for other in group
-    }
+    replaced = {other for group in TOGETHER if group & given.keys() for other in group}
     used = {key: recorded[key] for key in recorded.keys() - replaced - given.keys()}
     default = default_values(node)
     if name:
@@ -137,14 +131,13 @@ def _recorded_values(
             f'{where} holds no parameters of a node ({error}), expected what geolin record '
             'writes; give them with --params, and record again'
         ) from error
-    for changed in later:
-        for key in sorted(key for key in values if changed.get(key) != values[key]):
-            warn(
-                f'{name} was given another {key} while it was recorded: '
-                f'{_short(changed.get(key))}, {_short(values[key])} before, which counts; '
-                f'-p {key}:=VALUE overrides it'
-            )
     known = default_values(node)
+    changed = {key for other in later for key in values if other.get(key) != values[key]}
+    if changed:
+        warn(
+            f'{name} was given other {", ".join(sorted(changed))} while it was recorded: the '
+            'first values count; -p NAME:=VALUE overrides them'
+        )
     for key in sorted(values.keys() - known):
         if not is_of_ros(key):
             warn(f'{name} was recorded with parameter {key}, which {node} does not have')
