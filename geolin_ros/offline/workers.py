@@ -70,8 +70,10 @@ def _pool(count: int) -> Iterator[tuple[Executor, int]]:
     with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            pool.submit(os.getpid)  # has all processes forked, which inherit what is blocked
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            try:
+                pool.submit(os.getpid)  # has all processes forked, which inherit what is blocked
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             yield pool, count
         except BrokenProcessPool as error:
             raise RecordingError(

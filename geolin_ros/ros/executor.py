@@ -101,15 +101,11 @@ def init(arguments: list[str] | None) -> None:
     """
     home = os.environ.get('ROS_HOME') or '~/.ros'
     folder = Path(os.environ.get('ROS_LOG_DIR') or f'{home}/log').expanduser()
-    try:
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        without = [] if os.access(folder, os.W_OK) else [*NO_LOG_FILE]
-    except OSError:
-        without = [*NO_LOG_FILE]
-    rclpy.init(
-        args=[*(sys.argv if arguments is None else arguments), *without],
-        signal_handler_options=SignalHandlerOptions.NO,
-    )
+    given = sys.argv if arguments is None else arguments
+    without = () if os.access(folder, os.W_OK) else NO_LOG_FILE
+    rclpy.init(args=[*given, *without], signal_handler_options=SignalHandlerOptions.NO)
 
 
 def spin(

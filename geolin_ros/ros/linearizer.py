@@ -256,9 +256,8 @@ class LinearizerNode(RobotNode):
         """Withdraw the services too."""
         for service in self._offered:
             self.destroy_service(service)
-        result = super().on_cleanup(state)
         self._latest = None
-        return result
+        return super().on_cleanup(state)
 
     def destroy_node(self) -> None:
         """Wait for eigenvalues, certificate and requests, then go."""
