@@ -120,10 +120,7 @@ class Recording(ExitStack):
         return self.topics[role]
 
     def add_role(self, name: str, kind: str) -> None:
-        """Find the topic ``name``, in whatever namespace, as a role of the same name.
-
-        Raises `RecordingError` if there is none of type ``kind``, or several.
-        """
+        """Let the topic ``name`` of a type, in whatever namespace, be a role of that name."""
         relative = name.strip('/')
         exact = [topic for topic in (name, f'/{relative}') if self.types.get(topic) == kind]
         found = exact[:1] or [
@@ -141,8 +138,7 @@ class Recording(ExitStack):
     def messages(self, roles: Iterable[str]) -> Iterator[Recorded]:
         """Yield the messages of some roles in the order in which they were recorded.
 
-        Raises `RecordingError` if the bags are damaged; all messages before that have been given
-        out.
+        Raises `RecordingError` where the bags are damaged.
         """
         yield from self._of({self.topics[role]: role for role in roles if role in self.topics})
 

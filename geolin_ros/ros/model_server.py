@@ -30,25 +30,12 @@ class ModelServer:
     """Builds pipelines in a thread of its own and swaps them in the thread of its owner.
 
     All methods are called from that thread, and all callbacks but ``build``, which returns the
-    pipeline of a `Wanted`, or raises, and may take minutes.
-
-    Parameters
-    ----------
-    post
-        Has the owner's thread call a function soon; called from the builder's.
-    on_built
-        Takes the pipeline before, or None, and the new one, which serves from then on.
-    on_refused
-        Takes what cannot be served, the exception, and whether there is another one; returns why.
-    on_values_refused
-        Called where not even the robot that is served can be served with the newest values.
-
-    Attributes
-    ----------
-    state, reason
-        Of what is wanted, and why it is refused, if it is.
-    served, pipeline
-        What answers now, or None.
+    pipeline of a `Wanted`, or raises, and may take minutes. ``post`` has the owner's thread call a
+    function soon. ``on_built`` takes the pipeline before, or None, and the new one; ``on_refused``
+    what cannot be served, the exception, and whether there is another one, and returns why;
+    ``on_values_refused`` is called where not even the robot that is served can be served with the
+    newest values. ``state`` and ``reason``, if it is refused, are of what is wanted, ``served``
+    and ``pipeline`` what answers now, or None.
     """
 
     def __init__(

@@ -97,12 +97,11 @@ class Output(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A model and what it was read from: both may have changed when it is asked for."""
+    """A model, and description and parameter values as it was read from them."""
 
     model: TreeModel
     description: str | Path
     values: Mapping[str, Any]
-    """Of all parameters."""
 
 
 class _Trial(NamedTuple):
@@ -134,21 +133,12 @@ class RobotNode(LifecycleNode):
     tries parameters. A node says what it is by the six methods that raise NotImplementedError.
 
     The rows of ``table`` are its parameters: those of `geolin_ros.stream.parameters.linearizer`
-    that describe the model, and 'autostart', have to be among them.
-
-    Attributes
-    ----------
-    failure
-        Why the node cannot do its work at all, or None: the process ends with it.
-    is_compiling
-        Whether a thread is busy that cannot be stopped.
-    asked_to_stop
-        Called to know whether to stop whatever takes long; as it is made, never.
-    ABOUT
-        What diagnostics call the answers, and what joint states are paired with.
+    that describe the model, and 'autostart', have to be among them. ``failure`` says why the node
+    cannot do its work at all, or is None: the process ends with it.
     """
 
     ABOUT = 'estimates', 'IMU'
+    """What diagnostics call the answers, and what joint states are paired with."""
 
     def __init__(self, name: str, table: Sequence[Parameter], **options: Any) -> None:
         # first: rclpy destroys a node of which a parameter could not be declared
@@ -157,8 +147,8 @@ class RobotNode(LifecycleNode):
         )
         self._trier = ThreadPoolExecutor(1, thread_name_prefix='parameters')
         self._tried = _Trial((), {}), ''
-        self.is_compiling = False
-        self.asked_to_stop: Callable[[], bool] = lambda: False
+        self.is_compiling = False  # a thread is busy that cannot be stopped
+        self.asked_to_stop: Callable[[], bool] = lambda: False  # see `run`
         super().__init__(name, start_parameter_services=False, **options)
         self._table = {parameter.name: parameter for parameter in table}
         for parameter in table:
@@ -458,8 +448,8 @@ class RobotNode(LifecycleNode):
     def _build(self, wanted: Wanted) -> Any:
         """Return the pipeline of a robot; runs in the builder's thread.
 
-        Meanwhile no garbage is collected: a compiler leaves so much that a collection would hold
-        up the executor's thread for tenths of a second. What it leaves stays.
+        No garbage is collected meanwhile: a compiler leaves so much that this would hold up the
+        executor's thread for tenths of a second. What it leaves stays.
         """
         what = 'the robot description'
         gc.disable()
