@@ -161,13 +161,10 @@ def _add_joint(robot: Element, joint: Joint) -> None:
     if kind in ('fixed', 'floating'):
         return
     SubElement(element, 'axis', xyz=_words(joint.axis))
-    bounds = {
-        key: repr(float(np.clip(getattr(limits, key), -NONE, NONE)))
-        for key in ('lower', 'upper', 'velocity', 'effort')
-    }
+    given = {name: getattr(limits, name) for name in ('lower', 'upper', 'velocity', 'effort')}
+    bounds = {name: _words([np.clip(value, -NONE, NONE)]) for name, value in given.items()}
     SubElement(element, 'limit', bounds)
-    losses = {key: repr(float(getattr(joint, key))) for key in DYNAMICS}
-    SubElement(element, 'dynamics', losses)
-    if joint.mimic is not None:
-        ratio, offset = repr(float(joint.mimic.multiplier)), repr(float(joint.mimic.offset))
-        SubElement(element, 'mimic', joint=joint.mimic.joint, multiplier=ratio, offset=offset)
+    SubElement(element, 'dynamics', {key: _words([getattr(joint, key)]) for key in DYNAMICS})
+    if (mimic := joint.mimic) is not None:
+        ratio, offset = _words([mimic.multiplier]), _words([mimic.offset])
+        SubElement(element, 'mimic', joint=mimic.joint, multiplier=ratio, offset=offset)
