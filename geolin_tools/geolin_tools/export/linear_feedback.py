@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from geolin_ros.control.lqr import Gains
-from geolin_ros.errors import ConfigurationError, unknown_name
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.geometry import write_pose, write_twist
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 
 
 def write_control(
@@ -48,8 +48,19 @@ def write_control(
     UnknownNameError
         If the controller has a joint that the robot has not.
     """
-    order = _order(model, gains, joint_order)
-    names = [model.joint_names[joint] for joint in order]
+    names = list(model.joint_names if joint_order is None else joint_order)
+    order = np.array([model.joint_index(name) for name in names], dtype=np.int64)
+    if sorted(names) != sorted(model.joint_names) or model.actuated_joints != model.joint_names:
+        raise ConfigurationError(
+            f'the controller moves {len(names)} joints, robot {model.name!r} has {model.n}, '
+            f'{len(model.actuated_joints)} of them actuated, expected the same joints, all '
+            'actuated in their order; lock joints that the controller does not move'
+        )
+    if gains.K_past.size or model.n_s != model.n:
+        raise ConfigurationError(
+            f'gains of robot {model.name!r} act on past inputs or joints with several axes, for '
+            'which linear_feedback_controller_msgs/Control has no place; design with delay=0'
+        )
     velocities = np.concatenate((np.arange(6), 6 + order))
     columns = np.concatenate((velocities, model.m + velocities))
     K = (gains.K + gains.K_complement)[np.ix_(order, columns)]
@@ -68,25 +79,6 @@ def write_control(
         contact.active, contact.name = True, support.frame
         contacts.append(contact)
     start.contacts = contacts
-
-
-def _order(model: TreeModel, gains: Gains, joint_order: Sequence[str] | None) -> IntArray:
-    names = list(model.joint_names if joint_order is None else joint_order)
-    for name in names:
-        if name not in model.joint_names:
-            raise unknown_name('joint', name, model.joint_names, f'robot {model.name!r}')
-    if sorted(names) != sorted(model.joint_names) or model.actuated_joints != model.joint_names:
-        raise ConfigurationError(
-            f'the controller moves {len(names)} joints, robot {model.name!r} has {model.n}, '
-            f'{len(model.actuated_joints)} of them actuated, expected the same joints, all '
-            'actuated in their order; lock joints that the controller does not move'
-        )
-    if gains.K_past.size or model.n_s != model.n:
-        raise ConfigurationError(
-            f'gains of robot {model.name!r} act on past inputs or joints with several axes, for '
-            'which linear_feedback_controller_msgs/Control has no place; design with delay=0'
-        )
-    return np.array([model.joint_names.index(name) for name in names], dtype=np.int64)
 
 
 def _write_matrix(message: Any, matrix: Array, new_dimension: Any) -> None:
