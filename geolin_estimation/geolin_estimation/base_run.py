@@ -4,9 +4,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from geolin_estimation.base_parameters import base_settings
 from geolin_estimation.base_stream import BaseMessages, BaseStream, BaseWriter
@@ -36,20 +35,12 @@ OUTPUTS = {
 }
 
 
-@dataclass(frozen=True)
-class BaseRun:
-    """An open recording, and the stream that its messages go to."""
+class BaseRun(NamedTuple):
+    """An open recording, the stream that its messages go to, and their roles."""
 
     recording: Recording
     stream: BaseStream
-
-    @property
-    def roles(self) -> tuple[str, ...]:
-        """Of the messages that the stream takes."""
-        contacts = self.stream.settings.contacts
-        forces = (foot.topic for foot in contacts.measured_feet)
-        states = ('contact_states',) if contacts.source == 'topic' else ()
-        return ('imu', *states, *forces, 'joint_states')
+    roles: tuple[str, ...]
 
 
 @contextmanager
@@ -67,12 +58,16 @@ def open_run(
     with Recording(bags, topics, takes_estimates=False) as recording:
         _, merged = read_parameters(recording, NODE, params, values, warn, note)
         _, model = read_robot(recording, merged, urdf, warn)
-        run = BaseRun(recording, BaseStream(model, base_settings(merged, model.base_link)))
-        for foot in run.stream.settings.contacts.measured_feet:
-            recording.add_role(foot.topic, WRENCH)
-        for role in run.roles:
+        stream = BaseStream(model, base_settings(merged, model.base_link))
+        contacts = stream.settings.contacts
+        forces = [foot.topic for foot in contacts.measured_feet]
+        states = ['contact_states'] if contacts.source == 'topic' else []
+        for topic in forces:
+            recording.add_role(topic, WRENCH)
+        roles = 'imu', *states, *forces, 'joint_states'
+        for role in roles:
             recording.topic(role)
-        yield run
+        yield BaseRun(recording, stream, roles)
 
 
 def estimate(
@@ -91,14 +86,14 @@ def estimate(
     RecordingError
         If a bag is damaged, or the new one cannot be written; what was written before stays.
     """
-    recording, stream = run.recording, run.stream
+    recording, stream, roles = run
     stream.on_drop = on_drop
     writer = base_writer(stream)
-    count = sum(recording.counts[recording.topics[role]] for role in run.roles)
+    count = sum(recording.counts[recording.topics[role]] for role in roles)
     with BagWriter(path, storage) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'/{NODE}/{name}', kind)
-        for recorded in watch(recording.messages(run.roles), count):
+        for recorded in watch(recording.messages(roles), count):
             topic = stream.settings.imu.topic if recorded.role == 'imu' else recorded.role
             for answer in stream.take(topic, recorded.message):
                 for name, message in zip(OUTPUTS, writer.write(answer), strict=True):

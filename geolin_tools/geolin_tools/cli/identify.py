@@ -33,56 +33,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add('-o', '--output', type=Path, default=overlay, help='overlay to write (%(default)s)')
     add('--urdf-out', **file, help='write the URDF too, with masses, damping and friction')
     add('--report', **file, help='write a page too: efforts over time, what moved, combinations')
-    add(
-        '--matrices',
-        **file,
-        help='write A, B and poles too, at rest in the mean posture, with deviations (npz)',
-    )
-    add(
-        '--aside',
-        **many,
-        type=Path,
-        metavar='BAG',
-        help='bag for validation (default: the last quarter of a single bag; of several each, by '
-        'a fit of the others)',
-    )
+    about = 'write A, B and poles too, at rest in the mean posture, with deviations (npz)'
+    add('--matrices', **file, help=about)
+    about = 'bag for validation (default: of several each, by the others; else the last quarter)'
+    add('--aside', **many, type=Path, metavar='BAG', help=about)
     add('--cutoff', type=float, metavar='HZ', help='of the filter (default: from the motion)')
-    add(
-        '--delay',
-        type=_delay,
-        default=0.0,
-        metavar='SECONDS',
-        help='delay of the efforts behind the motion, or auto: that on which joints agree (0)',
+    about = 'delay of the efforts behind the motion, or auto: that on which joints agree (0)'
+    add('--delay', type=_delay, default=0.0, metavar='SECONDS', help=about)
+    about = (
+        'relative standard deviation of the inertias in the description (default: 0.3; of several '
+        'bags 0.1, 0.3 or 1, which leaves least of efforts kept aside), or that of one link'
     )
-    add(
-        '--trust',
-        **many,
-        type=_trust,
-        metavar='[LINK=]VALUE',
-        help='relative standard deviation of the inertias in the description (default: 0.3; of '
-        'several bags 0.1, 0.3 or 1, which leaves least of efforts kept aside, a bag at a time), '
-        'or that of one link',
-    )
-    add(
-        '--springs',
-        action=argparse.BooleanOptionalAction,
-        help='whether joints have springs (default: they do; of several bags as trust)',
-    )
-    add(
-        '--scale',
-        **many,
-        metavar='JOINT',
-        help='also identify a factor of the efforts of this joint, the gain of its drive where '
-        'they are currents; all: of every joint',
-    )
+    add('--trust', **many, type=_trust, metavar='[LINK=]VALUE', help=about)
+    about = 'whether joints have springs (default: they do; of several bags as trust)'
+    add('--springs', action=argparse.BooleanOptionalAction, help=about)
+    about = 'joint whose efforts have a factor to find, the gain of its drive (A to N m), or all'
+    add('--scale', **many, metavar='JOINT', help=about)
     add('--only', **many, metavar='LINK|JOINT', help='identify these alone')
-    add(
-        '--payload',
-        default='',
-        metavar='LINK',
-        help='identify the load on this link alone; best over an overlay that was identified '
-        'without load (-p overlay_file:=FILE)',
+    about = (
+        'identify the load on this link alone; best over an overlay that was identified without '
+        'load (-p overlay_file:=FILE)'
     )
+    add('--payload', default='', metavar='LINK', help=about)
     add_output_arguments(parser)
 
 
