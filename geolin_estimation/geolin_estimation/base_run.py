@@ -81,10 +81,8 @@ def estimate(
 
     Joint states are in it too, with rates, where they came without.
 
-    Raises
-    ------
-    RecordingError
-        If a bag is damaged, or the new one cannot be written; what was written before stays.
+    Raises `RecordingError` if a bag is damaged, or the new one cannot be written; what was written
+    before stays.
     """
     recording, stream, roles = run
     stream.on_drop = on_drop

@@ -92,6 +92,11 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     An input that cannot be used is counted and reported to ``on_drop``; the next is taken as if
     nothing had happened. Topics: ``joint_states``, those of IMUs and wrenches in the settings.
 
+    Raises `ConfigurationError` if a floating base has no IMU, two topics are about one link, or
+    the robot has loops. Raises `UnsolvableError` if the available inputs do not determine the
+    torques; it names them. Raises `UnknownNameError` or `UnsupportedJointError` if a link is not
+    part of the robot, or a joint not of a kind that can be served.
+
     Parameters
     ----------
     model
@@ -103,15 +108,6 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     ----------
     links
         Whose wrenches are estimated: measured ones first, then unknown ones.
-
-    Raises
-    ------
-    ConfigurationError
-        If a floating base has no IMU, two topics are about one link, or the robot has loops.
-    UnsolvableError
-        If the available inputs do not determine the torques; it names them.
-    UnknownNameError, UnsupportedJointError
-        If a link is not part of the robot, or a joint not of a kind that can be served.
     """
 
     def __init__(

@@ -55,6 +55,9 @@ class Estimate(NamedTuple):
 class Estimator:
     """Estimates all dynamic variables of a robot from any sensors, with their covariance.
 
+    Raises `UnsolvableError` if the sensors leave unknowns open, or exact ones repeat one another,
+    at every state.
+
     Parameters
     ----------
     model
@@ -63,11 +66,6 @@ class Estimator:
         Exact and noisy ones; a prior is a sensor whose reading is the prior mean and whose
         covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor,
         the faster: cubic in their number.
-
-    Raises
-    ------
-    UnsolvableError
-        If the sensors leave unknowns open, or exact ones repeat one another, at every state.
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
@@ -91,12 +89,8 @@ class Estimator:
     def set_covariance(self, name: str, covariance: ArrayLike) -> None:
         """Give the noise of the sensor ``name`` another covariance (k, k) from now on.
 
-        Raises
-        ------
-        UnknownNameError
-            If no noisy sensor has this name.
-        ConfigurationError
-            If the covariance is not symmetric and positive definite.
+        Raises `UnknownNameError` if no noisy sensor has this name; `ConfigurationError` if the
+        covariance is not symmetric and positive definite.
         """
         noisy = {s.name: s for s in self.system.sensors if s.covariance is not None}
         if name not in noisy:
@@ -108,21 +102,17 @@ class Estimator:
     def estimate(self, state: State, readings: Array) -> Estimate:
         """Return the most likely dynamic variables; the arrays are the caller's.
 
+        Raises `ShapeError` or `NotFiniteError` if the state or the readings have the wrong size or
+        hold NaN or inf; `UnsolvableError` if the readings leave unknowns open at this state, or
+        exact ones repeat one another; `ConfigurationError` if the covariances differ by so much
+        that double precision does not carry both.
+
         Parameters
         ----------
         state
             Where, and how fast; taken as exact.
         readings : (readings,)
             In the order of the sensors; `stack` of the system makes it of a mapping.
-
-        Raises
-        ------
-        ShapeError, NotFiniteError
-            If the state or the readings have the wrong size or hold NaN or inf.
-        UnsolvableError
-            If the readings leave unknowns open at this state, or exact ones repeat one another.
-        ConfigurationError
-            If the covariances differ by so much that double precision does not carry both.
         """
         system = self.system
         system.update(state, readings)
@@ -134,10 +124,7 @@ class Estimator:
     def covariance(self, variables: Sequence[Variable]) -> Array:
         """Return the posterior covariance (k, k) of variables, at the state of the last estimate.
 
-        Raises
-        ------
-        UnknownNameError
-            If the model has no such variable.
+        Raises `UnknownNameError` if the model has no such variable.
         """
         columns = [c for v in variables for c in self.system.columns(v)]
         sensitivity = self._elimination.T[columns, 1:] @ self._Z
@@ -215,18 +202,14 @@ class DynamicsSolver:
     accelerations in forward dynamics. What is left of the other sensors is solved for these by a
     dense LU; the fewer they are, the faster.
 
+    Raises `ConfigurationError` if a sensor has noise, see `Estimator`, or the number of readings
+    is wrong. Raises `UnsolvableError` if the readings determine not all unknowns; it names those.
+
     Parameters
     ----------
     sensors
         As many readings as there are unknowns less equations; `sensors.inverse_dynamics` and its
         neighbours make the classical sets.
-
-    Raises
-    ------
-    ConfigurationError
-        If a sensor has noise, see `Estimator`, or the number of readings is wrong.
-    UnsolvableError
-        If the readings determine not all unknowns; it names those.
 
     Examples
     --------
@@ -265,19 +248,16 @@ class DynamicsSolver:
     def solve(self, state: State, readings: Array) -> DynamicVariables:
         """Return all dynamic variables; the arrays are valid until the next call.
 
+        Raises `ShapeError` or `NotFiniteError` if the state or the readings have the wrong size or
+        hold NaN or inf. Raises `UnsolvableError` if the system is singular at this state; it names
+        what is not determined.
+
         Parameters
         ----------
         state
             Where, and how fast.
         readings : (readings,)
             In the order of the sensors; `stack` of the system makes it of a mapping.
-
-        Raises
-        ------
-        ShapeError, NotFiniteError
-            If the state or the readings have the wrong size or hold NaN or inf.
-        UnsolvableError
-            If the system is singular at this state; it names what is not determined.
         """
         self.system.update(state, readings)
         if not self._solve():

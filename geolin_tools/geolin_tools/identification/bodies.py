@@ -136,17 +136,14 @@ def rooms_of(model: TreeModel, source: str | Path) -> dict[str, Array]:
     Rows are in units of the square of half the distance of the planes. Shapes are those of
     collisions, or visual ones where these are not read; bodies without any are left out.
 
+    Raises `UrdfError` if a shape is malformed.
+
     Parameters
     ----------
     model
         The robot.
     source
         Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
-
-    Raises
-    ------
-    UrdfError
-        If a shape is malformed.
     """
     shapes, path = shapes_of(source)
     found = {}

@@ -62,6 +62,8 @@ def deviations(
     Of A and B by central differences along the axes of the numbers' covariance; of poles by their
     left and right eigenvectors [Golub 2013, section 7.2].
 
+    Raises `ShapeError`, `NotFiniteError`, `UnknownNameError` as of `Linearizer`.
+
     Parameters
     ----------
     found
@@ -77,11 +79,6 @@ def deviations(
     covariance : (p, p)
         Of the numbers; by default that after the identification. That of the prior is the
         identity.
-
-    Raises
-    ------
-    ShapeError, NotFiniteError, UnknownNameError
-        As of `Linearizer`.
     """
 
     def matrices(x: Array) -> tuple[Array, int]:

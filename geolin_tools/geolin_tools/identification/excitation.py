@@ -99,10 +99,7 @@ def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) 
     efforts: their multiple correlation. All joints have to agree on it: what a model lacks, as
     elastic gears, looks like a delay of one joint.
 
-    Raises
-    ------
-    RecordingError
-        If the recording has no efforts, or does not tell.
+    Raises `RecordingError` if the recording has no efforts, or does not tell.
     """
     motion = prepare(signals, model, cutoff)
     late = _delay(equations_of(model, [motion]), motion, signals)

@@ -81,10 +81,7 @@ def fit(
 ) -> Fit:
     """Return the most probable numbers.
 
-    Raises
-    ------
-    UnsolvableError
-        If the solver finds none.
+    Raises `UnsolvableError` if the solver finds none.
     """
     features = _Features(parameters, equations)
     x, known = np.zeros(parameters.count), np.isfinite(equations.measured)

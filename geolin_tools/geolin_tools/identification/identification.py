@@ -212,6 +212,10 @@ def identify(
 ) -> Identification:
     """Return what recordings say about a robot.
 
+    Raises `RecordingError` if the recordings cannot tell anything; says which and why. Raises
+    `UnsolvableError` if what was found does not predict data kept aside better than the
+    description. Raises `UnsupportedJointError` if a joint has several axes.
+
     Parameters
     ----------
     model
@@ -228,15 +232,6 @@ def identify(
     cutoff, delay
         See `prepare`; a delay of None is found, see `find_delay`, and taken out if that leaves
         less of the efforts kept aside; it is 0 where a recording does not tell.
-
-    Raises
-    ------
-    RecordingError
-        If the recordings cannot tell anything; says which and why.
-    UnsolvableError
-        If what was found does not predict data kept aside better than the description.
-    UnsupportedJointError
-        If a joint has several axes.
 
     References
     ----------

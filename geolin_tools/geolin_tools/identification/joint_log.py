@@ -29,13 +29,9 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
     first joint state has none. With a floating one all is paired as a node pairs it; forces are
     those of ``wrench_topics``, and efforts None if ``torque_source`` is zero; contacts as it has.
 
-    Raises
-    ------
-    RecordingError
-        If there are no joint states, a joint of the robot is missing, or a number not finite; with
-        a floating base if any message had to be dropped.
-    ConfigurationError
-        If there are closed loops, or efforts that nobody measured.
+    Raises `RecordingError` if there are no joint states, a joint of the robot is missing, or a
+    number not finite; with a floating base if any message had to be dropped. Raises
+    `ConfigurationError` if there are closed loops, or efforts that nobody measured.
     """
     if source.model.base == 'floating':
         return _floating_signals(source, watch)

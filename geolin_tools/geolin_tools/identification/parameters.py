@@ -84,6 +84,8 @@ class JointNumber(NamedTuple):
 class Parameters:
     """The numbers x of a robot: ten for each body with a mass, then those of its joints.
 
+    Raises `UnknownNameError` if the prior names a link or joint that the robot does not have.
+
     Parameters
     ----------
     model
@@ -92,11 +94,6 @@ class Parameters:
         Where it moved: tells what is much friction, and much inertia, for a joint.
     prior
         What is believed of the robot.
-
-    Raises
-    ------
-    UnknownNameError
-        If the prior names a link or joint that the robot does not have.
     """
 
     def __init__(self, model: TreeModel, equations: Equations, prior: Prior | None = None) -> None:

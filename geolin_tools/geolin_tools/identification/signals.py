@@ -283,6 +283,8 @@ def prepare(
     Positions, rates and efforts pass the same filter, so that what it takes away is missing on
     both sides of the equations of motion.
 
+    Raises `RecordingError` if the cut-off frequency is beyond what the recording holds.
+
     Parameters
     ----------
     signals, model
@@ -291,11 +293,6 @@ def prepare(
         Of the filter [Hz]; by default well above what the joints do.
     delay
         By how much efforts come after the motion they belong to [s]; it is taken out.
-
-    Raises
-    ------
-    RecordingError
-        If the cut-off frequency is beyond what the recording holds.
     """
     period, even = even_times(signals)
     if cutoff is None:

@@ -90,6 +90,9 @@ def propose(
 
     It does not know of obstacles, nor of the shape of the arm.
 
+    Raises `UnsolvableError` if the robot is no arm, or effort limits do not hold it in the middle
+    of its range.
+
     Parameters
     ----------
     model
@@ -98,11 +101,6 @@ def propose(
         What was measured of it.
     watch
         Wraps the rounds.
-
-    Raises
-    ------
-    UnsolvableError
-        If the robot is no arm, or effort limits do not hold it in the middle of its range.
     """
     series, rng = _Series(model), np.random.default_rng(0)
     series.within(np.zeros(series.size), np.zeros(1))  # refuses what efforts do not hold, at once

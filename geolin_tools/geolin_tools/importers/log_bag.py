@@ -42,10 +42,7 @@ def write_log(
 ) -> None:
     """Write the messages of a log into a new bag, stamped and recorded at its times.
 
-    Raises
-    ------
-    RecordingError
-        If the bag exists or cannot be written.
+    Raises `RecordingError` if the bag exists or cannot be written.
     """
     messages = {name: _message(topic) for name, topic in log.topics.items()}
     stamps = np.round(log.time * 1e9).astype(np.int64).tolist()

@@ -86,19 +86,15 @@ class Log(NamedTuple):
 def read_log(mapping: str | Path, data: str | Path) -> Log:
     """Return what a log holds.
 
+    Raises `RecordingError` if a file cannot be read, columns are not as many as expected, or the
+    mapping is wrong; `UnknownNameError` if a key, unit, array or column is unknown.
+
     Parameters
     ----------
     mapping
         YAML file that says which column is what.
     data
         Folder of the files that the mapping names, or the one file it is about.
-
-    Raises
-    ------
-    RecordingError
-        If a file cannot be read, columns are not as many as expected, or the mapping is wrong.
-    UnknownNameError
-        If a key, unit, array or column is unknown.
     """
     where = str(mapping)
     try:
