@@ -298,8 +298,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         names = self.model.body_names
         variables = [Variable('tau', name) for name in self.model.joint_names]
         variables += [Variable('fx', names[body]) for body in self._bodies]
-        covariance: Array = self._map @ self._estimator.covariance(variables) @ self._map.T
-        return covariance
+        return np.asarray(self._map @ self._estimator.covariance(variables) @ self._map.T)
 
 
 def _sensor_of(link: str) -> str:

@@ -29,20 +29,7 @@ LOST = 1e9
 class Deviations:
     """Standard deviations of what is measured, and of what changes unseen.
 
-    Attributes
-    ----------
-    gyro, accelerometer
-        Densities of white noise [rad/s/sqrt(Hz), m/s^2/sqrt(Hz)].
-    tilt, velocity
-        Roll and pitch, and velocity, at the start [rad, m/s].
-    gyro_bias, accelerometer_bias
-        At the start [rad/s, m/s^2].
-    gyro_walk, accelerometer_walk
-        Densities of how biases change [rad/s^2/sqrt(Hz), m/s^3/sqrt(Hz)].
-    slip
-        Density of how points on the ground move [m/s/sqrt(Hz)].
-    joint, point
-        Joint positions [rad or m], and points by what the description has wrong [m].
+    See ``deviation.*`` in the parameter table of the node for meanings and units.
     """
 
     gyro: float = 0.01

@@ -129,8 +129,7 @@ class Estimator:
         columns = [c for v in variables for c in self.system.columns(v)]
         sensitivity = self._elimination.T[columns, 1:] @ self._Z
         root = linalg.solve_triangular(self._R, sensitivity.T, trans='T', check_finite=False)
-        covariance: Array = root.T @ root
-        return covariance
+        return np.asarray(root.T @ root)
 
     def _weigh(self, name: str, covariance: Array) -> None:
         """Let L^-1 of a covariance L L' scale the rows of a sensor, or mix them."""

@@ -98,9 +98,8 @@ def solvability(
         if not exact.all():
             sigma = np.linalg.svd(D[exact], compute_uv=False)
         exact_ranks.append(_rank(sigma, tolerance))
-    pattern = sparse.csr_matrix(
-        (np.ones(system.row.size), (system.row, system.column)), shape=(system.rows, system.size)
-    )
+    pattern = system.matrix()
+    pattern.data[:] = 1.0
     return Solvability(
         rows=system.rows,
         unknowns=system.size,
@@ -132,16 +131,9 @@ def _unmatched(pattern: 'sparse.csr_matrix') -> np.ndarray:
     Those reached from a column without a row of its own, by way of its rows to their columns.
     """
     row_of = csgraph.maximum_bipartite_matching(pattern, perm_type='row')  # of each column
-    column_of = np.full(pattern.shape[0], -1)
-    column_of[row_of[row_of >= 0]] = np.flatnonzero(row_of >= 0)
-    by_column = pattern.tocsc()
-    reached: np.ndarray = row_of < 0
-    pending = list(np.flatnonzero(reached))
-    while pending:
-        j = pending.pop()
-        for i in by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]:
-            following = column_of[i]
-            if not reached[following]:
-                reached[following] = True
-                pending.append(following)
-    return reached
+    matched, alone = np.flatnonzero(row_of >= 0), np.flatnonzero(row_of < 0)
+    if not alone.size:
+        return alone
+    own = sparse.csr_matrix((np.ones(matched.size), (row_of[matched], matched)), pattern.shape)
+    steps = csgraph.dijkstra(pattern.T @ own, indices=alone, unweighted=True, min_only=True)
+    return np.flatnonzero(np.isfinite(steps))

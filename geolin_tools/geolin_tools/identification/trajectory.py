@@ -8,8 +8,7 @@ deviations of the prior (Bayesian D-optimality), so that what it did not determi
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,25 +47,17 @@ APART = 0.02
 """Of samples whose noise counts as independent [s]."""
 
 
-@dataclass(frozen=True)
-class Trajectory:
-    """Rows (N, ...) over time [s] of joints in the order of the model.
-
-    Attributes
-    ----------
-    time : (N,)
-    position, rate, acceleration : (N, n)
-        [rad or m, and their derivatives by time]
-    eigenvalues : (p,)
-        Of the information of recording and motion about combinations of inertial parameters, the
-        largest first: above 1 they are determined better than by the description.
-    """
+class Trajectory(NamedTuple):
+    """Rows (N, ...) over time [s] of joints in the order of the model."""
 
     time: Array
     position: Array
     rate: Array
     acceleration: Array
+    """(N, n) [rad or m, and their derivatives by time]"""
     eigenvalues: Array
+    """(p,) Of the information of recording and motion about combinations of inertial parameters,
+    the largest first: above 1 they are determined better than by the description."""
 
     def message(self, names: Sequence[str]) -> dict[str, Any]:
         """Return it as the fields of a trajectory_msgs/JointTrajectory that starts at once."""
