@@ -350,12 +350,11 @@ def meet(X, b, P, active, until, touching, now, h, J, rules, N, L, T):
             touch(X, P, k, h[k], N, L)
             if rules[6] > 0.0:
                 level(X, b, P, k, rules[7], rules[6], rules[2], L, T)
-    if _is_within(X, rules[5]) and _is_within(P, rules[5] * rules[5]):
-        for i in range(6):
-            if not abs(b[i]) < rules[5]:
-                return LOST
-        return refused
-    return LOST
+    most = rules[5]
+    is_known = _is_within(X, most) and _is_within(P, most * most)
+    for i in range(6):
+        is_known = is_known and abs(b[i]) < most
+    return refused if is_known else LOST
 
 
 @kernel

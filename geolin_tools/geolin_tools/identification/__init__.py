@@ -18,23 +18,7 @@ from geolin_tools.identification.signals import Motion, Signals, check, prepare
 from geolin_tools.identification.trajectory import Trajectory, propose
 
 __all__ = [
-    'Change',
-    'Combination',
-    'Deviations',
-    'Excitation',
-    'Identification',
-    'Motion',
-    'Prior',
-    'Signals',
-    'Trajectory',
-    'check',
-    'choose_prior',
-    'deviations',
-    'examine',
-    'find_delay',
-    'identify',
-    'overlay_of',
-    'prepare',
-    'propose',
-    'rooms_of',
-]
+    'Change', 'Combination', 'Deviations', 'Excitation', 'Identification', 'Motion', 'Prior',
+    'Signals', 'Trajectory', 'check', 'choose_prior', 'deviations', 'examine', 'find_delay',
+    'identify', 'overlay_of', 'prepare', 'propose', 'rooms_of',
+]  # fmt: skip

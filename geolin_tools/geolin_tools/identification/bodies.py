@@ -36,7 +36,7 @@ DISTANCE = np.where(ROW == COLUMN, 2.0, np.sqrt(2.0))
 """Distance (10,) from the description of one unit of each number."""
 FLAT = 1e-4
 """Least width of a body as a part of its greatest: descriptions have rods and points."""
-_TENSOR = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+TENSOR = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 _SIGNS = np.array([n for n in product((0, 1, -1), repeat=3) if next((x for x in n if x), -1) > 0])
 DIRECTIONS = _SIGNS / np.linalg.norm(_SIGNS, axis=1)[:, np.newaxis]
 MARGIN = 0.1
@@ -105,7 +105,7 @@ def pseudo_inertia(parameters: Array) -> Array:
 def inertial_parameters_of(J: Array) -> Array:
     """Return the ten parameters (..., 10) of pseudo-inertias (..., 4, 4); linear."""
     trace = J[..., 0, 0] + J[..., 1, 1] + J[..., 2, 2]
-    tensor = [(trace if i == j else 0.0) - J[..., i, j] for i, j in _TENSOR]
+    tensor = [(trace if i == j else 0.0) - J[..., i, j] for i, j in TENSOR]
     return np.stack([J[..., 3, 3], *np.moveaxis(J[..., :3, 3], -1, 0), *tensor], axis=-1)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from geolin_ros.errors import RecordingError, UnsolvableError, UnsupportedJointError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_tools.identification.bodies import NUMBERS, is_physical, of_mass
+from geolin_tools.identification.bodies import NUMBERS, TENSOR, is_physical, of_mass
 from geolin_tools.identification.equations import Equations, equations_of, joined
 from geolin_tools.identification.excitation import find_delay
 from geolin_tools.identification.fit import Fit, Watch, fit, predict
@@ -31,8 +31,7 @@ TRUSTS = (0.1, 0.3, 1.0)
 CARRIED, FREE = 0.5, 1e-3
 """Mean force on the base by the weight that has to be given; equations a sample that have to be
 free of forces that are not."""
-_TENSOR = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
-_NAMES = ('mass', 'x', 'y', 'z', *_TENSOR)
+_NAMES = ('mass', 'x', 'y', 'z', 'ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 _UNITS = ('kg', *('m',) * 3, *('kg m^2',) * 6)
 
 
@@ -460,7 +459,7 @@ def _check(result: Identification, name: str) -> None:
 def _quantities(parameters: Array) -> Array:
     """Return mass, centre of mass and inertia about it, (10,)."""
     mass, com, tensor = of_mass(parameters)
-    return np.array([mass, *com, *(tensor['xyz'.index(n[1]), 'xyz'.index(n[2])] for n in _TENSOR)])
+    return np.array([mass, *com, *(tensor[at] for at in TENSOR)])
 
 
 def _quantity_slopes(parameters: Array) -> Array:

@@ -19,14 +19,8 @@ from geolin_tools.identification.bodies import (
 )
 from geolin_tools.identification.identification import Identification
 
-KEYS = {
-    'damping': 'damping',
-    'friction': 'friction',
-    'friction_speed': 'friction_speed',
-    'stiffness': 'stiffness',
-    'offset': 'effort_offset',
-    'scale': 'effort_scale',
-}
+KEYS = {'rotor': 'rotor_inertia', 'offset': 'effort_offset', 'scale': 'effort_scale'}
+"""Of joints, where they are not the kinds."""
 
 
 def overlay_of(
@@ -64,11 +58,8 @@ def overlay_of(
     payloads = [row for row in payloads if bodies[row['frame']] not in parameters.bodies]
     for i in parameters.bodies:
         root = model.body_names[i]
-        others = [
-            name
-            for name, body in bodies.items()
-            if body == i and name != root and described[name][0] > 0.0
-        ]
+        fixed = [name for name, body in bodies.items() if body == i and name != root]
+        others = [name for name in fixed if described[name][0] > 0.0]
         whole = pseudo_inertia(found.inertial[i])
         left = whole.copy()
         for name in others:
@@ -81,11 +72,8 @@ def overlay_of(
     gears = {joint.name: joint.gear_ratio for joint in description.joints}
     rows: dict[str, dict[str, float]] = {}
     for (name, kind), value in found.joint_values().items():
-        row = rows.setdefault(name, {})
-        if kind == 'rotor':
-            row['rotor_inertia'] = _short(value / gears.get(name, 1.0) ** 2)
-        else:
-            row[KEYS[kind]] = _short(value)
+        gear = gears.get(name, 1.0) if kind == 'rotor' else 1.0
+        rows.setdefault(name, {})[KEYS.get(kind, kind)] = _short(value / gear**2)
     for name, row in rows.items():  # after patterns that match it, which count less
         joints[name] = joints.pop(name, {}) | row
     overlay: dict[str, Any] = {'links': links, 'joints': joints}
@@ -94,12 +82,8 @@ def overlay_of(
 
 def _entry(parameters: Array) -> dict[str, Any]:
     mass, com, tensor = of_mass(parameters)
-    order = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    return {
-        'mass': _short(mass),
-        'com': [_short(value) for value in com],
-        'inertia': [_short(tensor[i, j]) for i, j in order],
-    }
+    inertia = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    return {'mass': _short(mass), 'com': [*map(_short, com)], 'inertia': [*map(_short, inertia)]}
 
 
 def _short(value: float) -> float:
