@@ -20,7 +20,6 @@ from geolin_tools.identification import (
 )
 
 from geolin_ros import TreeModel, inverse_dynamics
-from geolin_ros.errors import RecordingError
 
 ARM = """<robot name="arm"><link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="{mass}"/>
@@ -118,12 +117,12 @@ def test_identify__takes_joints_that_hardly_move_and_efforts_that_nobody_measure
 def test_find_delay__does_not_guess_from_one_frequency_nor_where_joints_do_not_agree():
     late, early = motion(late=0.05), motion(late=-0.05)
     effort = np.stack((late.effort[:, 0], early.effort[:, 1]), axis=1)
-    with pytest.raises(RecordingError, match='joints that agree'):
-        find_delay(arm(), dataclasses.replace(late, effort=effort))
-    with pytest.raises(RecordingError, match='several frequencies'):
-        find_delay(arm(), dataclasses.replace(motion(waves=(4.0,)), effort=np.ones((800, 2))))
-    with pytest.raises(RecordingError, match='expected efforts'):
-        find_delay(arm(), dataclasses.replace(motion(), effort=None))
+    one = dataclasses.replace(motion(waves=(4.0,)), effort=np.ones((800, 2)))
+    for signals in (
+        *(dataclasses.replace(late, effort=effort), one),
+        dataclasses.replace(motion(), effort=None),
+    ):
+        assert np.isnan(find_delay(arm(), signals))
 
 
 @pytest.mark.parametrize(

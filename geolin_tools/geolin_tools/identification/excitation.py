@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.dynamics.derivatives import inverse_dynamics_regressor
-from geolin_ros.errors import RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_tools.identification.equations import (
@@ -97,19 +96,11 @@ def find_delay(model: TreeModel, signals: Signals, cutoff: float | None = None) 
 
     The delay is where the equations of motion, with friction and rotors, explain most of the
     efforts: their multiple correlation. All joints have to agree on it: what a model lacks, as
-    elastic gears, looks like a delay of one joint.
-
-    Raises `RecordingError` if the recording has no efforts, or does not tell.
+    elastic gears, looks like a delay of one joint. NaN if a recording does not tell: without
+    efforts, with contacts, by a motion of one frequency, or where joints do not agree.
     """
     motion = prepare(signals, model, cutoff)
-    late = _delay(equations_of(model, [motion]), motion, signals)
-    if np.isnan(late):
-        raise RecordingError(
-            f'{signals.name} does not tell by how much efforts come after the motion, expected '
-            'efforts, no contacts, motions of several frequencies, and joints that agree; give '
-            'the delay in seconds'
-        )
-    return late
+    return _delay(equations_of(model, [motion]), motion, signals)
 
 
 def _delay(equations: Equations, motion: Motion, signals: Signals) -> float:

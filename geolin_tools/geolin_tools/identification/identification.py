@@ -248,7 +248,8 @@ def identify(
         _require_inputs(signals, model, prior)
     names, lates = ', '.join(signals.name for signals in recordings), {delay or 0.0}
     if delay is None:
-        lates.add(_found_delay(model, train, cutoff))
+        found = np.mean([find_delay(model, signals, cutoff) for signals in train])
+        lates.add(float(np.nan_to_num(found)))
     if not aside and len(train) > 1:
         result = _best(_cross_validated(model, train, prior, cutoff, t, watch) for t in lates)
         try:
@@ -374,14 +375,6 @@ def _one_aside(
     for k in range(len(recordings)):
         others = recordings[:k] + recordings[k + 1 :]
         yield _data(model, others, recordings[k : k + 1], cutoff, delay)
-
-
-def _found_delay(model: TreeModel, train: Sequence[Signals], cutoff: float | None) -> float:
-    """Return the mean delay [s] of recordings; 0 if one does not tell."""
-    try:
-        return float(np.mean([find_delay(model, signals, cutoff) for signals in train]))
-    except RecordingError:
-        return 0.0
 
 
 def _require_forces(model: TreeModel, equations: Equations) -> None:
