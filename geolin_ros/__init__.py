@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     )
     from geolin_ros.dynamics.kinematics import Kinematics
     from geolin_ros.linearization.batch import LinearizationBatch
-    from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
+    from geolin_ros.linearization.constrained_dynamics import (
+        constrained_forward_dynamics,
+        constraints_of,
+    )
     from geolin_ros.linearization.contacts import Contact
-    from geolin_ros.linearization.contacts.rows import constraints_of
     from geolin_ros.linearization.discretization import Discretization
     from geolin_ros.linearization.linearizer import Linearizer
     from geolin_ros.linearization.reduction import reduce
@@ -91,9 +93,8 @@ _HOMES = {
         ),
         'dynamics.kinematics': 'Kinematics',
         'linearization.batch': 'LinearizationBatch',
-        'linearization.constrained_dynamics': 'constrained_forward_dynamics',
+        'linearization.constrained_dynamics': 'constrained_forward_dynamics constraints_of',
         'linearization.contacts': 'Contact',
-        'linearization.contacts.rows': 'constraints_of',
         'linearization.discretization': 'Discretization',
         'linearization.linearizer': 'Linearizer',
         'linearization.reduction': 'reduce',

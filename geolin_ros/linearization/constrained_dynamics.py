@@ -1,15 +1,22 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Accelerations and contact forces of a robot in contact [Featherstone 2008, chapter 8]."""
+"""Accelerations and forces of a robot in contact, and contacts as rows A nu = 0.
+
+[Featherstone 2008, chapter 8].
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import about_state
-from geolin_ros.linearization.contacts.description import Closure
+from geolin_ros.dynamics.constraints import Constraints
+from geolin_ros.dynamics.kinematics import check_state
+from geolin_ros.linearization.contacts.constraints import Constraint, Motion
+from geolin_ros.linearization.contacts.description import Closure, wrench_labels
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -55,3 +62,39 @@ def constrained_forward_dynamics(
     """
     found = Linearizer(model, contacts, length=length)(state, tau, wrenches=wrenches)
     return found.nu_dot.copy(), found.wrenches.copy()
+
+
+def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) -> Constraints:
+    """Return the rows of what holds a robot, and their bias with its feedback.
+
+    [Kim 2012, Eqs. (54), (55)].
+
+    Parameters
+    ----------
+    model, state
+        The robot and where it is.
+    contacts
+        Contacts and loops; those that are not active have no rows.
+
+    Returns
+    -------
+    Constraints
+        3 or 6 rows a contact, in axes of the contact frame; multipliers are forces [N] and
+        torques [N m] there.
+
+    Raises
+    ------
+    UnknownNameError, ConfigurationError
+        If a contact does not fit the robot, see `Contact`.
+    ShapeError, NotFiniteError, InputError
+        If the state does not fit the robot, see `kinematics.Kinematics`.
+    """
+    check_state(model, state)
+    active = [contact for contact in contacts if contact.active]
+    constraints, motion = [Constraint(model, contact) for contact in active], Motion(model, state)
+    found = [constraint.rows(motion) for constraint in constraints]
+    return Constraints(
+        np.vstack([np.zeros((0, model.m)), *(rows.J for rows in found)]),
+        np.concatenate([np.zeros(0), *(rows.c for rows in found)]),
+        tuple(label.name for label in wrench_labels(active)),
+    )

@@ -28,7 +28,6 @@ MODULES = (
     'geolin_papers.trajectory',
     'geolin_ros.linearization.constrained_dynamics',
     'geolin_ros.linearization.contacts',
-    'geolin_ros.linearization.contacts.rows',
     'geolin_ros.linearization.reduction',
     'geolin_ros',
 )

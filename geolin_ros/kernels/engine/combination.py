@@ -31,8 +31,8 @@ def combine_matrix(sites, cw):
         return
     rows, kept = get_int(sites, on.ROWS), get_int(sites, on.KEPT_ROWS)
     matrix, stride = get_int(sites, on.MATRIX), get_int(sites, on.MATRIX_ROW)
-    half, half_row = get_int(sites, on.HALF), get_int(sites, on.HALF_ROW)
-    to, to_row = get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_MATRIX_ROW)
+    half, half_row = get_int(sites, on.HALF), get_int(sites, on.COMBINATION_ROW)
+    to, to_row = get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_ROW)
     identity, forces = get_int(sites, on.IDENTITY), get_int(sites, on.KEPT_FORCES)
     for r in range(rows):
         put(cw, matrix + r * stride + rows, get(cw, get_int(sites, on.FORCES) + r))
@@ -42,7 +42,7 @@ def combine_matrix(sites, cw):
         cw, half, half_row, kept, rows + 1, cw, C, cw, matrix, stride, sites, identity, rows
     )
     clear(cw, to, kept * to_row)
-    lift, lift_row = get_int(sites, on.TRANSPOSED), get_int(sites, on.TRANSPOSED_ROW)
+    lift, lift_row = get_int(sites, on.TRANSPOSED), get_int(sites, on.KEPT_ROW)
     place = (half, half_row, 1)
     add_product(cw, to, to_row, kept, kept, cw, place, cw, lift, lift_row, sites, identity, rows)
     for r in range(kept):
@@ -86,10 +86,10 @@ def combine_responses(sites, cw, m):
     if get_int(sites, on.COMBINED) == 0:
         return
     rows, kept = get_int(sites, on.ROWS), get_int(sites, on.KEPT_ROWS)
-    to, to_row = get_int(sites, on.KEPT_RESPONSES), get_int(sites, on.KEPT_RESPONSE_ROW)
+    to, to_row = get_int(sites, on.KEPT_RESPONSES), get_int(sites, on.KEPT_ROW)
     clear(cw, to, m * to_row)
-    place = (get_int(sites, on.RESPONSES), get_int(sites, on.RESPONSE_ROW), 1)
-    lift, lift_row = get_int(sites, on.TRANSPOSED), get_int(sites, on.TRANSPOSED_ROW)
+    place = (get_int(sites, on.RESPONSES), get_int(sites, on.MATRIX_ROW), 1)
+    lift, lift_row = get_int(sites, on.TRANSPOSED), get_int(sites, on.KEPT_ROW)
     identity = get_int(sites, on.IDENTITY)
     add_product(cw, to, to_row, m, kept, cw, place, cw, lift, lift_row, sites, identity, rows)
 
@@ -107,7 +107,7 @@ def lift_changes(sites, cw):
         get_int(sites, on.LIFTED),
         get_int(sites, on.LIFTED_FORCES),
     )
-    lift, lift_row = get_int(sites, on.LIFT), get_int(sites, on.LIFT_ROW)
+    lift, lift_row = get_int(sites, on.LIFT), get_int(sites, on.KEPT_ROW)
     clear(cw, to, rows * stride)
     place, identity = (lift, lift_row, 1), get_int(sites, on.IDENTITY)
     add_product(

@@ -236,7 +236,7 @@ def respond(ints, ws, sites, cw, c):
     u_path = get_int(sites, k + on.JACOBIAN) + 48 + 8 * depth
     begin, end = get_int(sites, k + on.BEGIN), get_int(sites, k + on.END)
     field = get_int(sites, on.FIELD)
-    responses, stride = get_int(sites, on.RESPONSES) + first, get_int(sites, on.RESPONSE_ROW)
+    responses, stride = get_int(sites, on.RESPONSES) + first, get_int(sites, on.MATRIX_ROW)
     base = rows8(cw, record + on.BASE, 8)
     own, step = (1 << get_int(sites, k + on.WIDTH)) - 1, 0
     for i in range(begin, end):
@@ -273,7 +273,7 @@ def solve_forces(ints, sites, cw):
     are fixed; mimic joints, always independent, come first, and rows of ballast, whose mobility
     less W^-1 is negative by then, last. A copy of what was inverted remains.
     """
-    rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.KEPT_MATRIX_ROW)
+    rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.KEPT_ROW)
     matrix, forces = get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_FORCES)
     copy = get_int(sites, on.MOBILITIES) - matrix
     ballast = get_int(sites, on.BALLAST_MOBILITIES)
@@ -361,7 +361,7 @@ def apply_forces(ws, sites, cw, c):
 def spread_response(ints, ws, sites, cw, c):
     """Fill the rows of Y of other root branches, which a contact moves through the base alone."""
     begin, end = get_int(sites, site(c) + on.BEGIN), get_int(sites, site(c) + on.END)
-    responses, stride = get_int(sites, on.RESPONSES), get_int(sites, on.RESPONSE_ROW)
+    responses, stride = get_int(sites, on.RESPONSES), get_int(sites, on.MATRIX_ROW)
     responses += get_int(sites, site(c) + on.FIRST)
     own = (1 << get_int(sites, site(c) + on.WIDTH)) - 1
     base = rows8(cw, c * CONTACT_RECORD + on.BASE, 8)
@@ -450,7 +450,7 @@ def change_of_forces(sites, cw, rates, k, n):
     for r in range(rows):
         clear_after(cw, rates + r * stride, k, by_effort)
         clear_after(cw, rates + r * stride + by_effort, n, stride - by_effort)
-    inverse = (get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_MATRIX_ROW), 1)
+    inverse = (get_int(sites, on.KEPT_MATRIX), get_int(sites, on.KEPT_ROW), 1)
     for begin, width in ((0, k), (by_effort, n)):
         to, source = changes + begin, rates + begin
         add_product(
@@ -464,7 +464,7 @@ def add_forces(sites, cw, responses, out, m, k, n):
     rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.RATE_ROW)
     by_state = get_int(sites, on.CHANGES)
     by_effort = by_state + get_int(sites, on.BY_EFFORT)
-    Y = (responses, get_int(sites, on.KEPT_RESPONSE_ROW), 1)
+    Y = (responses, get_int(sites, on.KEPT_ROW), 1)
     identity, in_B, forces = get_int(sites, on.IDENTITY), k * k + m * n, k * k + k * n + m
     add_product(out, m * k, k, m, k, cw, Y, cw, by_state, stride, sites, identity, rows)
     add_product(out, in_B, n, m, n, cw, Y, cw, by_effort, stride, sites, identity, rows)

@@ -301,7 +301,7 @@ def turn_column(ints, ws, sites, cw, out, c, j, sign):
     turn = rows8(cw, (c + 1) * CONTACT_RECORD + on.FORCE_TURN, 8)
     change = sign * dot(entries(ws, work(j) + at.S), turn)
     row = get_int(sites, on.RESPONSES) + get_int(sites, site(c + 1) + on.FIRST)
-    stride = get_int(sites, on.RESPONSE_ROW)
+    stride = get_int(sites, on.MATRIX_ROW)
     for i in range(m):
         to = (m + i) * 2 * m + 5 + j
         put(out, to, get(out, to) + lane_sum(load8(cw, row + i * stride) * change))

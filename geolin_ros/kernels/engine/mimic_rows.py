@@ -127,7 +127,7 @@ def descend(ints, ws, sites, cw, begin, width):
     Y_i = -(u_i / D_i + Ut_i' a_p);     a_i = a_p + S_i Y_i
     """
     field, efforts = get_int(sites, on.FIELD), get_int(sites, on.EFFORTS)
-    responses, stride = get_int(sites, on.RESPONSES) + begin, get_int(sites, on.RESPONSE_ROW)
+    responses, stride = get_int(sites, on.RESPONSES) + begin, get_int(sites, on.MATRIX_ROW)
     own = (1 << width) - 1
     for e in range(6):
         store_lanes(cw, responses + e * stride, own, load8(cw, field + 8 * e))

@@ -139,7 +139,7 @@ def gather_constraints(own, rule, sites, cw):
         gather_states(own, rule, cw, rates + r * stride, cw, to + r * stride)
         source = rates + r * stride + by_effort
         gather_inputs(own, cw, source, cw, to + r * stride + by_effort)
-    stride, rows = get_int(sites, on.KEPT_RESPONSE_ROW), get_int(own, of.ROWS)
+    stride, rows = get_int(sites, on.KEPT_ROW), get_int(own, of.ROWS)
     responses, to = get_int(sites, on.KEPT_RESPONSES), get_int(sites, on.OWN_RESPONSES)
     for r in range(k // 2):
         source = responses + get_int(own, rows + r) * stride

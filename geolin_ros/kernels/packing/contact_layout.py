@@ -13,15 +13,14 @@ lane.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_ros.kernels.packing.ballast import ballast_of_sites
 from geolin_ros.kernels.packing.layout import AXES as SPATIAL
 from geolin_ros.kernels.packing.layout import (
-    BODY_INTS,
     COLUMN_BLOCK,
-    INT_HEADER,
     LANES,
     NB,
     PARENT,
@@ -31,69 +30,57 @@ from geolin_ros.kernels.packing.layout import (
     Packed,
     S,
     aligned_zeros,
+    bodies_of,
+    offsets_of,
 )
-from geolin_ros.kernels.packing.site_ballast import ballast_of_sites
+from geolin_ros.kernels.packing.layout import END as SUBTREE_END
 from geolin_ros.typing import Array, BoolArray, IntArray
 
 BLOCK_ROWS = 6  # rows of mimic joints in a block; the seventh lane carries the free motion
 SMALLEST_PIVOT = 1e-9  # of its diagonal entry: contacts below it are redundant
 
-# --- integers: header | contacts | velocities 0 .. rows-1 | velocities that move each contact |
-# mimic joints | bodies on the way to them
-COUNT = 0  # number of contacts
-ROWS = 1  # number of all rows
-IDENTITY = 2  # offset of the numbers 0, 1, 2, ...
-FORCES = 3  # offsets of parts of the workspace: the forces
-MATRIX = 4  # rows of [-Lambda | right-hand side], later of [-Lambda^-1 | forces]
-MATRIX_ROW = 5  # length of such a row
-RESPONSES = 6  # M^-1 J', a row per velocity
-RESPONSE_ROW = 7
-RATES = 8  # rows of [dc by state | by effort], c the acceleration of the contact rows
-CHANGES = 9  # the same of the forces
-RATE_ROW = 10  # length of a row of either
-BY_EFFORT = 11  # where its second part begins
-FIELD = 12  # acceleration of each body under the forces of one contact
-CONTACT_ROWS = 13  # number of the rows of contacts, the first ones
-MIMICS = 14  # offset of [its body, body of its master] of each mimic joint
-TOUCHED = 15  # offset of the bodies from mimic joints and their masters to the base, last first
-TOUCHED_BLOCKS = 16  # offset of [begin, end] in these of each block
-COEFFICIENTS = 17  # offset in the workspace: those of the rows of mimic joints
-EFFORTS = 18  # 8 a body: u under the unit forces of a block
-OWN_RATES = 19  # as RATES, of the caller's coordinates
-OWN_RESPONSES = 20  # as RESPONSES
-TREE_STATE = 21  # the state of all joints
-TREE_RESULTS = 22  # A, B and nu_dot of all joints
-COMBINED = 23  # 1 if the rows that are kept are combinations of those of the sites
-KEPT_ROWS = 24  # number of rows that are kept; what follows is theirs, and named as above
-KEPT_CONTACT_ROWS = 25  # without those of ballast
-KEPT_FORCES = 26
-KEPT_MATRIX = 27
-KEPT_MATRIX_ROW = 28
-KEPT_RESPONSES = 29
-KEPT_RESPONSE_ROW = 30
-KEPT_RATES = 31
-MOBILITIES = 32  # copy of KEPT_MATRIX before it is inverted
-COMBINATION = 33  # C, a row per row that is kept
-COMBINATION_ROW = 34
-TRANSPOSED = 35  # C'
-TRANSPOSED_ROW = 36
-HALF = 37  # C times MATRIX
-HALF_ROW = 38
-OUT_ROWS = 39  # number of the rows whose forces the caller sees
-LIFT = 40  # their rows of C'
-LIFT_ROW = 41
-LIFTED = 42  # CHANGES of these rows
-LIFTED_FORCES = 43
-BALLAST_ROWS = 44  # number of rows of ballast of contacts, the last of CONTACT_ROWS
-PIVOTS = 45  # offset of the rows that are kept in the order in which they are eliminated
-BALLAST_MOBILITIES = 46  # offset in the workspace: W^-1 of rows of ballast, zero of others
-SITE_HEADER = 48
+# --- integers: header | sites | parts, whose offsets are in the header ---------------------------
+# Numbers of sites, of all rows, of those of contacts, the first ones, and of those of their
+# ballast, the last of these; of the rows that are kept, and of those of contacts among them; of
+# the rows whose forces the caller sees
+COUNT, ROWS, CONTACT_ROWS, BALLAST_ROWS, KEPT_ROWS, KEPT_CONTACT_ROWS, OUT_ROWS = range(7)
+COMBINED = 7  # 1 if the rows that are kept are combinations of those of the sites
+BY_EFFORT = 8  # where the second part of a row of RATES or CHANGES begins
+# Lengths of rows: of MATRIX and RESPONSES, of the same of rows that are kept, of COMBINATION and
+# HALF, of RATES and CHANGES
+MATRIX_ROW, KEPT_ROW, COMBINATION_ROW, RATE_ROW = range(9, 13)
+IDENTITY = 13  # the numbers 0, 1, 2, ...
+PIVOTS = 14  # the rows that are kept in the order in which they are eliminated
+SUPPORTS = 15  # velocities that move each site
+MIMICS = 16  # [its body, body of its master] of each mimic joint
+TOUCHED_BLOCKS = 17  # [begin, end] of each block in what follows
+TOUCHED = 18  # the bodies from mimic joints and their masters to the base, last first
+# Parts of the workspace
+FORCES = 19
+MATRIX = 20  # rows of [-Lambda | right-hand side], later of [-Lambda^-1 | forces]
+RESPONSES = 21  # M^-1 J', a row per velocity
+RATES = 22  # rows of [dc by state | by effort], c the acceleration of the contact rows
+CHANGES = 23  # the same of the forces
+OWN_RATES, OWN_RESPONSES = 24, 25  # of the caller's coordinates
+FIELD = 26  # acceleration of each body under the forces of one contact
+COEFFICIENTS = 27  # of the rows of mimic joints
+EFFORTS = 28  # 8 a body: u under the unit forces of a block
+TREE_STATE = 29  # the state of all joints
+TREE_RESULTS = 30  # A, B and nu_dot of all joints
+MOBILITIES = 31  # copy of KEPT_MATRIX before it is inverted
+BALLAST_MOBILITIES = 32  # W^-1 of rows of ballast, zero of others
+KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES = range(33, 37)  # of the rows that are kept
+COMBINATION = 37  # C, a row per row that is kept
+TRANSPOSED = 38  # C'
+HALF = 39  # C times MATRIX
+LIFT = 40  # rows of C' whose forces the caller sees
+LIFTED, LIFTED_FORCES = 41, 42  # CHANGES and forces of these rows
+SITE_HEADER = 43
 
 BODY = 0
 WIDTH = 1  # 3 rows at a point, 6 on a surface
 FIRST = 2  # its first row
-BEGIN = 3  # its root branch is the bodies begin .. end-1; empty at the base
-END = 4
+BEGIN, END = 3, 4  # its root branch is the bodies begin .. end-1; empty at the base
 SUPPORT = 5  # offset of the velocities that move it: 0..5, then one per joint from the base on
 DEPTH = 6  # number of these joints
 JACOBIAN = 7  # offset of J' in the workspace: a velocity that moves it after another, a row a lane
@@ -155,7 +142,7 @@ def pack_contacts(
     poses: Array,
     gains: Array,
     references: Array,
-    loops: IntArray | None = None,
+    loops: IntArray,
     combination: Array | None = None,
 ) -> Contacts:
     """Return contacts, and mimic joints of the robot, as the kernel reads them.
@@ -173,11 +160,10 @@ def pack_contacts(
     references : (count, 4, 4)
         Pose in the world that the stiffness pulls to.
     loops : (count,)
-        `LOOP` of each; by default all are against the world.
+        `LOOP` of each.
     combination : (kept, rows of all)
         Combinations of the rows that are kept; by default all rows are, those of a loop as one.
     """
-    loops = np.zeros(len(bodies), np.int64) if loops is None else loops
     if combination is None and loops.any():
         combination = differences(widths, loops)
     seen = np.repeat(loops < 2, widths)
@@ -186,35 +172,38 @@ def pack_contacts(
     bodies, widths = np.append(bodies, bodies[partners]), np.append(widths, widths[partners])
     loops = np.append(loops, np.full(partners.size, OF_BALLAST))
     mimics, nb, count = packed.mimics, int(packed.ints[NB]), len(bodies)
-    contact_rows, ballast_rows = int(np.sum(widths)), int(np.sum(widths[loops == OF_BALLAST]))
-    pairs_of_mimics = np.vstack(
-        (mimics.bodies, np.column_stack((mimics.ballasted, np.zeros_like(mimics.ballasted))))
-    )
-    multipliers = np.append(mimics.multipliers, np.zeros(mimics.ballasted.size))
-    n, rows = nb - 1, contact_rows + len(pairs_of_mimics)
-    blocks = -(-len(pairs_of_mimics) // BLOCK_ROWS)
-    touched, ends_of_blocks = [], [0]
-    for begin in range(0, len(pairs_of_mimics), BLOCK_ROWS):
-        moved = pairs_of_mimics[begin : begin + BLOCK_ROWS].ravel().tolist()
-        touched += sorted({i for body in moved for i in _path(packed, body)}, reverse=True)
-        ends_of_blocks.append(len(touched))
+    lent = np.column_stack((mimics.ballasted, np.zeros_like(mimics.ballasted)))
+    ties = np.vstack((mimics.bodies, lent))
+    blocks = -(-len(ties) // BLOCK_ROWS)
     paths = [_path(packed, int(body)) for body in bodies]
-    identity = SITE_HEADER + count * SITE_INTS
-    kept = rows
-    if combination is not None:
-        kept = len(combination) + ballast_rows + len(pairs_of_mimics)
-    pivots = identity + rows
-    supports = pivots + kept + np.cumsum([0, *(6 + len(path) for path in paths)])
-    jacobians = count * CONTACT_RECORD + LANES * np.cumsum(
-        [0, *(6 + 2 * len(path) for path in paths)]
-    )
-    pairs = int(supports[-1])
-    sites = np.zeros(pairs + pairs_of_mimics.size + len(touched) + blocks + 1, np.int64)
+    touched, block_ends = [], [0]
+    for begin in range(0, len(ties), BLOCK_ROWS):
+        moved = ties[begin : begin + BLOCK_ROWS].ravel().tolist()
+        touched += sorted({i for body in moved for i in _path(packed, body)}, reverse=True)
+        block_ends.append(len(touched))
+
+    contact_rows, ballast_rows = int(widths.sum()), int(widths[loops == OF_BALLAST].sum())
+    own = contact_rows - ballast_rows if combination is None else len(combination)
+    n, rows, tied = nb - 1, contact_rows + len(ties), own + ballast_rows
+    kept, followers = tied + len(ties), tied + len(mimics.bodies)
+    supports = [np.array([*range(6), *(5 + i for i in path)]) for path in paths]
+    parts: dict[int, Any] = {
+        IDENTITY: np.arange(rows),
+        PIVOTS: np.r_[tied:followers, :tied, followers:kept],
+        SUPPORTS: np.concatenate([np.zeros(0, np.int64), *supports]),
+        MIMICS: ties.ravel(),
+        TOUCHED_BLOCKS: np.array(block_ends),
+        TOUCHED: np.array(touched, np.int64),
+    }
+    begin = SITE_HEADER + count * SITE_INTS
+    places, ints = offsets_of({k: part.size for k, part in parts.items()}, begin)
+    parts[TOUCHED_BLOCKS] += places[TOUCHED]
     by_effort = _padded(12 + 2 * n, COLUMN_BLOCK)
     rate_row, matrix_row = by_effort + _padded(n, COLUMN_BLOCK), _padded(rows + LANES, LANES)
     kept_row = matrix_row if combination is None else _padded(kept + LANES, COLUMN_BLOCK)
+    half_row, out_rows = _padded(rows + 1, COLUMN_BLOCK), int(seen.sum())
     sizes = {
-        FORCES: _padded(rows + LANES, LANES),
+        FORCES: matrix_row,
         MATRIX: _padded(rows, ROW_BLOCK) * matrix_row,
         RESPONSES: _padded(6 + n, ROW_BLOCK) * matrix_row,
         RATES: (rows + ROW_BLOCK) * rate_row,
@@ -229,9 +218,7 @@ def pack_contacts(
         MOBILITIES: _padded(kept, ROW_BLOCK) * kept_row,
         BALLAST_MOBILITIES: _padded(kept, LANES),
     }
-    out_rows = int(np.sum(seen))
     if combination is not None:
-        half_row = _padded(rows + 1, COLUMN_BLOCK)
         sizes |= {
             KEPT_FORCES: _padded(kept + LANES, LANES),
             KEPT_MATRIX: _padded(kept, ROW_BLOCK) * kept_row,
@@ -244,40 +231,31 @@ def pack_contacts(
             LIFTED: (out_rows + ROW_BLOCK) * rate_row,
             LIFTED_FORCES: _padded(out_rows, LANES),
         }
-    ends = jacobians[-1] + np.cumsum(list(sizes.values()))
-    for part, end in zip(sizes, ends, strict=True):
-        sites[part] = end - sizes[part]
-    sites[[COUNT, ROWS, IDENTITY, BY_EFFORT]] = count, rows, identity, by_effort
-    sites[[MATRIX_ROW, RESPONSE_ROW, RATE_ROW]] = matrix_row, matrix_row, rate_row
-    own = kept - len(pairs_of_mimics) - ballast_rows
-    sites[[KEPT_ROWS, KEPT_CONTACT_ROWS, OUT_ROWS]] = kept, own, out_rows
-    sites[[BALLAST_ROWS, PIVOTS]] = ballast_rows, pivots
-    ties = own + ballast_rows + len(mimics.bodies)
-    order = np.r_[own + ballast_rows : ties, : own + ballast_rows, ties:kept]
-    sites[pivots : pivots + kept] = order
-    sites[[KEPT_MATRIX_ROW, KEPT_RESPONSE_ROW]] = kept_row
+    lengths = [LANES * (6 + 2 * len(path)) for path in paths]
+    jacobians = count * CONTACT_RECORD + np.cumsum([0, *lengths])
+    memory, size = offsets_of(sizes, int(jacobians[-1]))
+    header = places | memory
     if combination is None:
-        sites[[KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES]] = sites[
-            [FORCES, MATRIX, RESPONSES, RATES]
-        ]
-    else:
-        sites[[COMBINED, COMBINATION_ROW, HALF_ROW]] = 1, half_row, half_row
-        sites[[TRANSPOSED_ROW, LIFT_ROW]] = kept_row
-    sites[[CONTACT_ROWS, MIMICS]] = contact_rows, pairs
-    sites[[TOUCHED, TOUCHED_BLOCKS]] = sites.size - len(touched), pairs + pairs_of_mimics.size
-    ends_of_blocks = [int(sites[TOUCHED]) + end for end in ends_of_blocks]
-    sites[pairs:] = [*pairs_of_mimics.ravel(), *ends_of_blocks, *touched]
-    sites[identity : identity + rows] = np.arange(rows)
-    work = aligned_zeros(int(ends[-1]))
-    ends_of_bodies = _branch_ends(packed)
-    for c, path in enumerate(paths):
-        site = sites[SITE_HEADER + c * SITE_INTS :][:SITE_INTS]
-        begin = path[0] if path else 0
-        site[: SITE_INTS - 1] = (
-            *(bodies[c], widths[c], np.sum(widths[:c]), begin, ends_of_bodies[begin]),
-            *(supports[c], len(path), jacobians[c], loops[c]),
-        )
-        sites[supports[c] : supports[c + 1]] = [*range(6), *(5 + i for i in path)]
+        of_kept = KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES
+        of_all = FORCES, MATRIX, RESPONSES, RATES
+        header |= {k: memory[part] for k, part in zip(of_kept, of_all, strict=True)}
+
+    sites, work = np.zeros(ints, np.int64), aligned_zeros(size)
+    sites[COUNT : OUT_ROWS + 1] = count, rows, contact_rows, ballast_rows, kept, own, out_rows
+    sites[[COMBINED, BY_EFFORT]] = combination is not None, by_effort
+    sites[MATRIX_ROW : RATE_ROW + 1] = matrix_row, kept_row, half_row, rate_row
+    sites[list(header)] = list(header.values())
+    for k, part in parts.items():
+        sites[places[k] :][: part.size] = part
+    ends, support = bodies_of(packed)[:, SUBTREE_END], places[SUPPORTS]
+    table = sites[SITE_HEADER:][: count * SITE_INTS].reshape(count, SITE_INTS)
+    table[:, BODY], table[:, WIDTH], table[:, LOOP] = bodies, widths, loops
+    table[:, FIRST], table[:, JACOBIAN] = np.cumsum(widths) - widths, jacobians[:-1]
+    for c, (site, path) in enumerate(zip(table, paths, strict=True)):
+        if path:
+            site[BEGIN], site[END] = path[0], ends[path[0]]
+        site[SUPPORT], site[DEPTH] = support, len(path)
+        support += 6 + len(path)
         record = work[c * CONTACT_RECORD :][:CONTACT_RECORD]
         if loops[c] == OF_BALLAST:
             site[PARTNER] = partners[c - len(poses)]
@@ -288,16 +266,15 @@ def pack_contacts(
         record[STIFFNESS], record[DAMPING] = gains[c]
         record[REFERENCE : REFERENCE + 12] = np.linalg.inv(references[c])[:3].ravel()
         record[MISMATCH + 15] = 1.0
-    coefficients = work[sites[COEFFICIENTS] :][: blocks * nb * LANES].reshape(blocks, nb, LANES)
-    for row, (follower, master) in enumerate(pairs_of_mimics):
+    multipliers = np.append(mimics.multipliers, np.zeros(len(lent)))
+    coefficients = work[memory[COEFFICIENTS] :][: blocks * nb * LANES].reshape(blocks, nb, LANES)
+    for row, (follower, master) in enumerate(ties):
         block, lane = divmod(row, BLOCK_ROWS)
         coefficients[block, follower, lane] = 1.0
         coefficients[block, master, lane] = -multipliers[row]
-    mobilities = work[sites[BALLAST_MOBILITIES] :][:kept]
-    for c in range(len(poses), count):
-        first = own + int(np.sum(widths[len(poses) : c]))
-        mobilities[first : first + widths[c]] = 1.0 / W[: widths[c]]
-    mobilities[ties:] = 1.0 / mimics.ballast
+    mobilities = work[memory[BALLAST_MOBILITIES] :][:kept]
+    mobilities[own:tied] = [1.0 / w for width in widths[len(poses) :] for w in W[:width]]
+    mobilities[followers:] = 1.0 / mimics.ballast
     sites.setflags(write=False)
     contacts = Contacts(sites, work)
     if combination is not None:
@@ -344,21 +321,15 @@ def combine(contacts: Contacts, combination: Array, seen: BoolArray) -> None:
     seen : (rows of contacts,)
         Whether the caller sees the force of a row.
     """
-    sites, work = contacts
-    rows, kept, own = (int(sites[k]) for k in (ROWS, KEPT_ROWS, KEPT_CONTACT_ROWS))
+    rows, kept, own = (int(contacts.sites[k]) for k in (ROWS, KEPT_ROWS, KEPT_CONTACT_ROWS))
     contact_rows = rows - kept + own
     whole = np.zeros((kept, rows))
     whole[:own, :contact_rows] = combination
     whole[own:, contact_rows:] = np.eye(kept - own)
     lift = whole[:, :contact_rows][:, seen].T
-    for part, row, value in (
-        (COMBINATION, COMBINATION_ROW, whole),
-        (TRANSPOSED, TRANSPOSED_ROW, whole.T),
-        (LIFT, LIFT_ROW, lift),
-    ):
-        stride = int(sites[row])
-        to = work[int(sites[part]) :][: len(value) * stride].reshape(len(value), stride)
-        to[:, : value.shape[1]] = value
+    _part(contacts, COMBINATION, COMBINATION_ROW, kept)[:, :rows] = whole
+    _part(contacts, TRANSPOSED, KEPT_ROW, rows)[:, :kept] = whole.T
+    _part(contacts, LIFT, KEPT_ROW, len(lift))[:, :kept] = lift
 
 
 def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
@@ -367,10 +338,10 @@ def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
     Of the last call; what mimic joints give way is taken out. Light bodies count with their
     ballast, which does not change which rows are independent.
     """
-    sites, work = contacts
-    rows, own, stride = (int(sites[k]) for k in (KEPT_ROWS, KEPT_CONTACT_ROWS, KEPT_MATRIX_ROW))
-    copy = work[int(sites[MOBILITIES]) :][: rows * stride].reshape(rows, stride)
-    ties = own + int(sites[BALLAST_ROWS])
+    header = KEPT_ROWS, KEPT_CONTACT_ROWS, BALLAST_ROWS
+    rows, own, ballast = (int(contacts.sites[k]) for k in header)
+    ties = own + ballast
+    copy = _part(contacts, MOBILITIES, KEPT_ROW, rows)
     both = np.delete(copy[:, : rows + 1], np.s_[own:ties], axis=0)
     both[:, :rows] *= -1.0
     if ties < rows:
@@ -384,14 +355,16 @@ def condition_of(contacts: Contacts, scales: Array) -> float:
 
     Of the last call: what mimic joints give way makes J M^-1 J' smaller, and is in its inverse.
     """
-    sites, work = contacts
-    own, stride = len(scales), int(sites[KEPT_MATRIX_ROW])
-    copy, inverse = (
-        work[int(sites[part]) :][: own * stride].reshape(own, stride)[:, :own]
-        for part in (MOBILITIES, KEPT_MATRIX)
-    )
-    copy, inverse = copy * scales, inverse / scales
+    own = len(scales)
+    copy = _part(contacts, MOBILITIES, KEPT_ROW, own)[:, :own] * scales
+    inverse = _part(contacts, KEPT_MATRIX, KEPT_ROW, own)[:, :own] / scales
     return math.sqrt(np.vdot(copy, copy) * np.vdot(inverse, inverse))
+
+
+def _part(contacts: Contacts, part: int, row: int, count: int) -> Array:
+    """Return rows of a part of the workspace, whole."""
+    begin, length = int(contacts.sites[part]), int(contacts.sites[row])
+    return contacts.work[begin : begin + count * length].reshape(count, length)
 
 
 def site_table(contacts: Contacts) -> IntArray:
@@ -446,24 +419,10 @@ def _padded(size: int, block: int) -> int:
     return -(-size // block) * block
 
 
-def _parents(packed: Packed) -> IntArray:
-    nb = int(packed.ints[NB])
-    return packed.ints[INT_HEADER : INT_HEADER + nb * BODY_INTS].reshape(nb, -1)[:, PARENT]
-
-
 def _path(packed: Packed, body: int) -> list[int]:
     """Return the bodies from the one next to the base to ``body``."""
-    parents, path = _parents(packed), []
+    parents, path = bodies_of(packed)[:, PARENT], []
     while body > 0:
         path.append(body)
         body = int(parents[body])
     return path[::-1]
-
-
-def _branch_ends(packed: Packed) -> IntArray:
-    """Return one past the last body of the root branch that begins at a body; 0 for the base."""
-    parents = _parents(packed)
-    roots = [*np.flatnonzero(parents == 0), parents.size]
-    ends = np.zeros(parents.size, np.int64)
-    ends[roots[:-1]] = roots[1:]
-    return ends

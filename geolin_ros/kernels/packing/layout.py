@@ -17,6 +17,7 @@ displacements about that, in axes of the moved body. A column is then that of a 
 the last body and what it carries, whichever axis it belongs to.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -372,8 +373,7 @@ def plain_workspace_size(packed: Packed) -> int:
 def prescribe(packed: Packed, joints: ArrayLike, base: bool) -> Packed:
     """Return the robot with accelerations given: where ``joints`` is true, and the base's."""
     ints = packed.ints.copy()
-    nb = int(ints[NB])
-    bodies = ints[INT_HEADER : INT_HEADER + nb * BODY_INTS].reshape(nb, -1)
+    bodies = bodies_of(packed._replace(ints=ints))
     bodies[1:, FREE] = ~np.asarray(joints, dtype=np.bool_)[bodies[1:, COORDINATE]]
     if base:
         ints[FLOATING] = 0
@@ -530,6 +530,15 @@ def _blocks(branches: list[tuple[int, int]], chains: _Chains) -> list[tuple[int,
                 ways.append((cost + last - 1 + end - begin, [*blocks, block]))
         best[stop] = min(ways)
     return best[last][1]
+
+
+def offsets_of(sizes: Mapping[int, int], begin: int) -> tuple[dict[int, int], int]:
+    """Return where parts of these sizes begin, one after the other, and where the last ends."""
+    places = {}
+    for part, size in sizes.items():
+        places[part] = begin
+        begin += size
+    return places, begin
 
 
 def aligned_zeros(size: int) -> Array:

@@ -9,40 +9,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.kernels.packing.layout import (
-    BODY_INTS,
-    COORDINATE,
-    INT_HEADER,
-    NB,
-    Group,
-    Packed,
-)
+from geolin_ros.kernels.packing.layout import COORDINATE, NB, Group, Packed, bodies_of, offsets_of
 from geolin_ros.typing import Array, IntArray
 
-# --- integers: header | masters | positions | leaders | rows | runs of columns | of inputs |
-# ties | group joints | what their displacements turn
+# --- integers: header | parts, whose offsets are in the header -----------------------------------
 N = 0  # own coordinates
 JOINTS = 1  # joints of the tree
 STATES = 2  # columns by the state
 INPUTS = 3  # columns by efforts
 TOP = 4  # size of the block of the base in A
-MASTERS = 5  # offset: the own coordinate that each joint follows
-LEADERS = 6  # offset: the joint, in the caller's order, that an own coordinate pushes
-ROWS = 7  # offset: the rows of nu_dot that are kept
-STATE_RUNS = 8  # offset of [from, to, length] of runs of columns by the state
-STATE_RUNS_COUNT = 9
-INPUT_RUNS = 10
-INPUT_RUNS_COUNT = 11
-TIES = 12  # offset of [column of a mimic joint, own column that it adds to]
-TIES_COUNT = 13
-OWN_POSITIONS = 14  # number of own positions
-POSITIONS = 15  # offset: the own position that each joint follows, -1 for axes of group joints
-GROUPS = 16  # offset of the group joints
-GROUPS_COUNT = 17
-TURNED = 18  # offset of [place in A, own rate] of their blocks -S' (S r x) S
-TURNED_COUNT = 19
-TURNED_FACTORS = 20  # offset of their factors in the numbers
-OWN_HEADER = 24
+OWN_POSITIONS = 5  # number of own positions
+TURNED_FACTORS = 6  # offset of the factors of TURNED in the numbers
+# Lengths of parts below
+STATE_RUNS_COUNT, INPUT_RUNS_COUNT, TIES_COUNT, GROUPS_COUNT, TURNED_COUNT = range(7, 12)
+MASTERS = 12  # the own coordinate that each joint follows
+POSITIONS = 13  # the own position that each joint follows, -1 for axes of group joints
+LEADERS = 14  # the joint, in the caller's order, that an own coordinate pushes
+ROWS = 15  # the rows of nu_dot that are kept
+STATE_RUNS = 16  # [from, to, length] of runs of columns by the state
+INPUT_RUNS = 17  # of columns by efforts
+TIES = 18  # [column of a mimic joint, own column that it adds to]
+GROUPS = 19  # the group joints
+TURNED = 20  # [place in A, own rate] of their blocks -S' (S r x) S
+OWN_HEADER = 21
 
 KIND = 0  # of a group joint
 FIRST = 1  # body of its first axis
@@ -82,50 +71,39 @@ def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
     leaders, first = mimics.leaders - 1, 6 if floating else 0
     base = np.arange(first)
     columns = np.concatenate((base, 6 + leaders, 6 + joints + base, 12 + joints + leaders))
-    rows = np.concatenate((base, 6 + leaders))
-    inputs = leaders[actuated]
+    inputs, numbers = leaders[actuated], 2 * (joints + len(mimics.bodies))
     place = {int(column): to for to, column in enumerate(columns)}
     ties = [
         (shift + 5 + follower, place[int(shift + 5 + leader)])
         for shift in (0, 6 + joints)
         for follower, leader in mimics.bodies
     ]
-    bodies = packed.ints[INT_HEADER:][: (1 + joints) * BODY_INTS].reshape(1 + joints, -1)
-    coordinates = bodies[1:, COORDINATE]
-    numbers = 2 * joints + 2 * len(mimics.bodies)
     groups = [
         (group.kind, group.first, group.positions[0], numbers + k * GROUP_RECORD)
         for k, group in enumerate(packed.groups)
     ]
     turned = [entry for group in packed.groups for entry in _turned(group, first, columns.size)]
-    parts = (
-        mimics.masters,
-        mimics.positions,
-        coordinates[leaders],
-        rows,
-        _runs(columns),
-        _runs(inputs),
-        np.array(ties, np.int64).reshape(-1, 2),
-        np.array(groups, np.int64).reshape(-1, GROUP_INTS),
-        np.array([entry[:2] for entry in turned], np.int64).reshape(-1, 2),
-    )
-    offsets = OWN_HEADER + np.cumsum([0, *(part.size for part in parts)])
-    header = np.zeros(OWN_HEADER, np.int64)
-    header[[N, JOINTS, STATES, INPUTS, TOP]] = (
-        leaders.size,
-        joints,
-        columns.size,
-        len(inputs),
-        first,
-    )
-    named = MASTERS, POSITIONS, LEADERS, ROWS, STATE_RUNS, INPUT_RUNS, TIES, GROUPS, TURNED
-    header[list(named)] = offsets[:-1]
-    counts = STATE_RUNS_COUNT, INPUT_RUNS_COUNT, TIES_COUNT, GROUPS_COUNT, TURNED_COUNT
-    header[list(counts)] = [len(part) for part in parts[4:]]
+    parts = {
+        MASTERS: mimics.masters,
+        POSITIONS: mimics.positions,
+        LEADERS: bodies_of(packed)[1:, COORDINATE][leaders],
+        ROWS: np.concatenate((base, 6 + leaders)),
+        STATE_RUNS: _runs(columns),
+        INPUT_RUNS: _runs(inputs),
+        TIES: np.array(ties, np.int64).reshape(-1, 2),
+        GROUPS: np.array(groups, np.int64).reshape(-1, GROUP_INTS),
+        TURNED: np.array([entry[:2] for entry in turned], np.int64).reshape(-1, 2),
+    }
+    places, _ = offsets_of({k: part.size for k, part in parts.items()}, OWN_HEADER)
     followed = {int(p) for p in mimics.positions} - {-1}
-    header[OWN_POSITIONS] = len(followed) + sum(len(g.positions) for g in packed.groups)
-    header[TURNED_FACTORS] = numbers + len(groups) * GROUP_RECORD
-    ints = np.concatenate((header, *(part.ravel() for part in parts)))
+    own_positions = len(followed) + sum(len(group.positions) for group in packed.groups)
+    header = np.zeros(OWN_HEADER, np.int64)
+    header[N : TOP + 1] = leaders.size, joints, columns.size, inputs.size, first
+    header[[OWN_POSITIONS, TURNED_FACTORS]] = own_positions, numbers + len(groups) * GROUP_RECORD
+    counted = STATE_RUNS, INPUT_RUNS, TIES, GROUPS, TURNED
+    header[STATE_RUNS_COUNT : TURNED_COUNT + 1] = [len(parts[k]) for k in counted]
+    header[list(places)] = list(places.values())
+    ints = np.concatenate((header, *(part.ravel() for part in parts.values())))
     floats = np.concatenate(
         (
             mimics.rule.ravel(),

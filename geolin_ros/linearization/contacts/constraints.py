@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.kernels.packing.types import Workspace
+from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.linearization.contacts.description import (
     SIZES,
     Closure,
@@ -26,6 +26,7 @@ from geolin_ros.linearization.contacts.description import (
     pose_of,
     resolve,
 )
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
@@ -41,16 +42,20 @@ class End(NamedTuple):
     a: Array
     """(6,) its rate, gravity left out."""
     J: Array
-    """(6, m) body Jacobian."""
-
-
-class Change(NamedTuple):
-    """Derivatives of the motion of a frame by z."""
-
-    d: Array
-    """(6, 2 m) displacement, [J, 0]."""
+    """(6, m) body Jacobian; [J, 0] is the derivative of its displacement by z."""
     dV: Array
-    """(6, 2 m)"""
+    """(6, 2 m) derivative of V by z."""
+
+
+class Rows(NamedTuple):
+    """Rows of a constraint at a state."""
+
+    J: Array
+    """(rows, m)"""
+    c: Array
+    """(rows,) c of Eq. (1) or (2) at nu_dot = 0."""
+    velocity_by_state: Array
+    """(rows, 2 m) derivative of J nu by z."""
 
 
 class Constraint:
@@ -62,114 +67,65 @@ class Constraint:
 
     def __init__(self, model: TreeModel, contact: Closure) -> None:
         check(contact)
-        self.contact = contact
-        self.size = SIZES[contact.kind]
-        self._surface = contact.kind == 'surface'
-        self._kp, self._kd = contact.kp, contact.kd
+        self.contact, self.size = contact, SIZES[contact.kind]
         self.frames = [frame for frame in resolve(model, contact) if frame is not None]
-        self._X = [se3.adjoint(se3.inverse(frame.placement)) for frame in self.frames]
         self.anchor = None
         if isinstance(contact, Contact) and contact.reference is not None:
             self.anchor = pose_of(contact, 'reference', contact.reference)
 
-    def ends(self, motion: 'Motion') -> tuple[End, End]:
-        """Return both frames as they move."""
-        found = [motion.end(*at) for at in zip(self.frames, self._X, strict=True)]
-        if len(found) == 1:
-            found.append(motion.still(found[0].H if self.anchor is None else self.anchor))
-        return found[0], found[1]
-
-    def changes(self, motion: 'Motion', ends: tuple[End, End]) -> tuple[Change, Change]:
-        """Return how the motion of both frames changes with z."""
-        one = motion.change(ends[0], self.frames[0], self._X[0])
-        if len(self.frames) == 1:
-            return one, Change(np.zeros_like(one.d), np.zeros_like(one.d))
-        return one, motion.change(ends[1], self.frames[1], self._X[1])
-
-    def rows(self, one: End, two: End) -> tuple[Array, Array]:
-        """Return J (rows, m) and c (rows,): Eq. (1) or (2)."""
-        X = se3.adjoint(se3.relative(one.H, two.H))
-        if self._surface:
-            W = X @ two.V
+    def rows(self, motion: 'Motion') -> Rows:
+        """Return Eq. (1) or (2) at nu_dot = 0; for constant y, d(X y) = ((X y) x) rel."""
+        one, *others = (motion.end(frame) for frame in self.frames)
+        if others:
+            two = others[0]
+        else:
+            two = End(*(np.zeros_like(part) for part in one))
+            two = two._replace(H=one.H if self.anchor is None else self.anchor)
+        kp, kd, X = self.contact.kp, self.contact.kd, se3.adjoint(se3.relative(one.H, two.H))
+        W, J = X @ two.V, one.J - X @ two.J
+        rel = np.hstack((J, np.zeros_like(J)))
+        change = one.dV - X @ two.dV - se3.cross(W) @ rel
+        if self.size == 6:
             c = one.a - X @ two.a + se3.cross(one.V) @ W
-            c += self._kd * (one.V - W) + self._kp * se3.log(se3.relative(two.H, one.H))
-            return one.J - X @ two.J, c
+            c += kd * (one.V - W) + kp * se3.log(se3.relative(two.H, one.H))
+            return Rows(J, c, change)
         R = X[:3, :3]
-        c = _classical(one) - R @ _classical(two)
-        c += self._kd * (one.V[:3] - R @ two.V[:3]) + self._kp * _distance(one, two)
-        return one.J[:3] - R @ two.J[:3], c
-
-    def differentiate(self, one: End, two: End, by_one: Change, by_two: Change) -> Array:
-        """Return the derivative (rows, 2 m) by z of J nu.
-
-        For constant y: surface d(X y) = ((X y) x) rel, point d(R y) = (R y) x turn.
-        """
-        X = se3.adjoint(se3.relative(one.H, two.H))
-        rel = by_one.d - X @ by_two.d
-        if self._surface:
-            return by_one.dV - X @ by_two.dV - se3.cross(X @ two.V) @ rel
-        R = X[:3, :3]
-        return by_one.dV[:3] - R @ by_two.dV[:3] - se3.cross3(R @ two.V[:3]) @ rel[3:]
+        J, v = one.J[:3] - R @ two.J[:3], R @ two.V[:3]
+        c = _classical(one) - R @ _classical(two) + kd * (one.V[:3] - v)
+        c += kp * one.H[:3, :3].T @ (one.H[:3, 3] - two.H[:3, 3])
+        return Rows(J, c, one.dV[:3] - R @ two.dV[:3] - se3.cross3(v) @ rel[3:])
 
 
 class Motion:
-    """What kernels left in a workspace, read as the motion of frames of the robot.
+    """A robot at a state, as the motion of its frames and how that changes."""
 
-    Parameters
-    ----------
-    workspace
-        `end` needs what `propagate_motion` fills, `change` also `differentiate_motion`.
-    J : (nb, 6 + n, 6)
-        Body Jacobians as `kernels.jacobians.propagate_jacobians` fills them.
-    """
+    def __init__(self, model: TreeModel, state: State) -> None:
+        # few ask for it where the engine was elsewhere since
+        from geolin_ros.kernels.kinematics.jacobians import kinematics
+        from geolin_ros.kernels.kinematics.motion import differentiate_motion
 
-    def __init__(self, model: TreeModel, workspace: Workspace, J: Array) -> None:
-        self._ws, self._J, self._up = workspace, J, -model.gravity
-        self._m, self._first = model.m, 6 + model.n - model.m
-        self._T = _expansion(model)
+        tree, n = model.tree, model.n
+        self._ws, self._up, self._first = make_workspace(tree), -model.gravity, 6 + n - model.m
+        self._J, J_dot = np.zeros((2, len(model.body_names), 6 + n, 6))
+        kinematics(tree, self._ws, state.data, model.gravity, self._J, J_dot)
+        differentiate_motion(tree, self._ws, self._ws.x)
+        self._T = np.zeros((6 + tree.master.size, 6 + n))  # nu = T nu_y for mimic joints
+        self._T[:6, :6] = np.eye(6)
+        self._T[6 + np.arange(tree.master.size), 6 + tree.master] = tree.multiplier
 
-    def end(self, at: Frame, X: Array) -> End:
-        """Return a frame of the robot as it moves; X = ^CX_body."""
-        ws, i = self._ws, at.body
+    def end(self, at: Frame) -> End:
+        """Return a frame of the robot as it moves."""
+        ws, i, X = self._ws, at.body, se3.adjoint(se3.inverse(at.placement))
         H = np.eye(4)
         H[:3, :3], H[:3, 3] = ws.world_R[i], ws.world_o[i]
         H = H @ at.placement
         a = X @ ws.a[i]
         a[:3] -= H[:3, :3].T @ self._up
-        return End(H, X @ ws.v[i], a, X @ self._J[i, self._first :].T)
-
-    def still(self, H: Array) -> End:
-        """Return a frame that stands still in the world."""
-        return End(H, np.zeros(6), np.zeros(6), np.zeros((6, self._m)))
-
-    def change(self, end: End, at: Frame, X: Array) -> Change:
-        """Return how the motion of a frame of the robot changes with z."""
-        d = np.hstack((end.J, np.zeros_like(end.J)))
-        return Change(d, self._by_z(X @ self._ws.dv[at.body].T))
-
-    def _by_z(self, columns: Array) -> Array:
-        """Return columns of the independent coordinates from those of the tree."""
-        half, first = columns.shape[1] // 2, self._first
-        if self._T is None:
-            return np.hstack((columns[:, first:half], columns[:, half + first :]))
-        return np.hstack((columns[:, :half] @ self._T, columns[:, half:] @ self._T))
+        dV, T = X @ ws.dv[i].T, self._T[:, self._first :]
+        half = dV.shape[1] // 2
+        own = np.hstack((dV[:, :half] @ T, dV[:, half:] @ T))
+        return End(H, X @ ws.v[i], a, X @ self._J[i, self._first :].T, own)
 
 
 def _classical(end: End) -> Array:
     return end.a[:3] + se3.cross3(end.V[3:]) @ end.V[:3]
-
-
-def _distance(one: End, two: End) -> Array:
-    """Return R_1' (o_1 - o_2)."""
-    return one.H[:3, :3].T @ (one.H[:3, 3] - two.H[:3, 3])
-
-
-def _expansion(model: TreeModel) -> Array | None:
-    """Return T of nu = T nu_y for mimic joints, None where it is the identity."""
-    if not model.dependent_joints:
-        return None
-    tree, n = model.tree, model.tree.master.size
-    T = np.zeros((6 + n, 6 + model.n))
-    T[:6, :6] = np.eye(6)
-    T[6 + np.arange(n), 6 + tree.master] = tree.multiplier
-    return T[:, 6 + model.n - model.m :]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.kernels.packing import contact_layout, layout
-from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.linearization.contacts.constraints import Constraint, Motion
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -26,18 +25,6 @@ class Geometry(NamedTuple):
     """(m, m) mass matrix."""
 
 
-def geometry_of(
-    model: TreeModel,
-    constraints: Sequence[Constraint],
-    state: State,
-    rows: tuple[Array, Array] | None = None,
-) -> Geometry:
-    """Return what the constraints admit at a state; their `rows_at` it may be known."""
-    from geolin_ros.dynamics.functions import mass_matrix  # few ask for it
-
-    return Geometry(*(rows or rows_at(model, constraints, state)), mass_matrix(model, state))
-
-
 class RowsLeft:
     """Reads what `rows_at` returns of what the engine, which was last there, has left behind."""
 
@@ -52,8 +39,7 @@ class RowsLeft:
         if loops.any():
             self._D = contact_layout.differences(table[:, contact_layout.WIDTH], loops)
         if not np.array_equal(mimics.leaders, np.arange(1, n + 1)):  # other joints, or their order
-            bodies = packed.ints[layout.INT_HEADER :][: (1 + n) * layout.BODY_INTS]
-            joints = bodies.reshape(1 + n, -1)[1:, layout.COORDINATE]
+            joints = layout.bodies_of(packed)[1:, layout.COORDINATE]
             self._T = np.zeros((6 + n, 6 + model.n))
             self._T[:6, :6] = np.eye(6)
             self._T[6 + np.arange(n), 6 + mimics.masters[joints]] = mimics.rule[0, joints]
@@ -87,18 +73,8 @@ def rows_at(
     model: TreeModel, constraints: Sequence[Constraint], state: State
 ) -> tuple[Array, Array]:
     """Return J (rows, m), and the derivative (rows, 2 m) of J nu by z."""
-    # few ask for it where the engine was elsewhere since
-    from geolin_ros.kernels.kinematics.jacobians import kinematics
-    from geolin_ros.kernels.kinematics.motion import differentiate_motion
-
-    tree, workspace = model.tree, make_workspace(model.tree)
-    J, J_dot = np.zeros((2, len(model.body_names), 6 + model.n, 6))
-    kinematics(tree, workspace, state.data, model.gravity, J, J_dot)
-    differentiate_motion(tree, workspace, workspace.x)
-    motion = Motion(model, workspace, J)
-    rows, changes = [np.zeros((0, model.m))], [np.zeros((0, 2 * model.m))]
-    for constraint in constraints:
-        ends = constraint.ends(motion)
-        rows.append(constraint.rows(*ends)[0])
-        changes.append(constraint.differentiate(*ends, *constraint.changes(motion, ends)))
-    return np.vstack(rows), np.vstack(changes)
+    motion = Motion(model, state)
+    found = [constraint.rows(motion) for constraint in constraints]
+    empty = np.zeros((0, model.m)), np.zeros((0, 2 * model.m))
+    J, changes = ([rows.J for rows in found], [rows.velocity_by_state for rows in found])
+    return np.vstack((empty[0], *J)), np.vstack((empty[1], *changes))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.dynamics.variation import inertia_of_parameters
+from geolin_ros.linearization.constrained_dynamics import constraints_of
 from geolin_ros.linearization.contacts.description import Closure, Contact
-from geolin_ros.linearization.contacts.rows import constraints_of
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
