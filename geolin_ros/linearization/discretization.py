@@ -125,8 +125,7 @@ class Discretization:
         from geolin_ros.linearization.state_space import state_space
 
         labels, none = (self.columns, self.inputs, ()), (self.Phi[:0], self.Gamma[:0])
-        name = self.model.name
-        return state_space((self.Phi, self.Gamma), none, labels, self.dt, name)
+        return state_space((self.Phi, self.Gamma), none, labels, self.dt, self.model.name)
 
 
 class Rate(NamedTuple):

@@ -74,10 +74,8 @@ class Linearizer:
         What `run` linearizes about: yours to write into.
     workspace
         The engine with its contacts.
-    batch
-        Linearizes about many states: ``linearizer.batch(states, taus)``, see `Batches`.
-    along
-        Linearizes along a trajectory: ``linearizer.along(states, taus, times)``, see `Along`.
+    batch, along
+        Linearize about many states, see `Batches`, and along a trajectory, see `Along`.
 
     Raises
     ------
@@ -134,10 +132,7 @@ class Linearizer:
     def activate(self, names: Iterable[str]) -> None:
         """Put the contacts with these names into force, and no others; the model's loops stay.
 
-        Raises
-        ------
-        UnknownNameError
-            If no contact has one of the names.
+        Raises `UnknownNameError` if no contact has one of the names.
         """
         names = with_own_loops(self.model, self.contacts, names)
         self.contacts = activated(self.contacts, names)
@@ -240,10 +235,7 @@ class Linearizer:
     def run(self) -> Linearization:
         """Linearize about `state` and `tau` as they are, without other wrenches: the fastest call.
 
-        Raises
-        ------
-        NotFiniteError, SingularInertiaError
-            As for any linearization.
+        Errors are those of a call.
 
         Examples
         --------
@@ -275,7 +267,6 @@ class Linearizer:
         contacts: Sequence[Closure | str] | None,
         wrenches: Sequence[Wrench],
     ) -> Linearization:
-        """Linearize with these contacts, under wrenches."""
         chosen = self._set if contacts is None else self._set_of(contacts)
         L, _, _, _, about, _, _, _, x, efforts, run, arrays = chosen.free_room()
         self._take(state, tau, x, efforts)
@@ -349,7 +340,7 @@ class Linearizer:
         wrenches: Sequence[Wrench] = (),
         next_reference: State | None = None,
     ) -> Discretization:
-        """Step over ``dt`` with constant efforts, and linearize the step.
+        """Step over ``dt`` with constant efforts, and linearize the step; arrays are the caller's.
 
         Parameters
         ----------
@@ -367,11 +358,6 @@ class Linearizer:
         next_reference
             Where a reference that does not follow the model is after ``dt`` (``'moving'`` only);
             the defect is then log(next_reference^-1 next_state).
-
-        Returns
-        -------
-        Discretization
-            Its arrays are the caller's.
 
         Raises
         ------

@@ -29,7 +29,6 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
 from geolin_ros.kernels.engine.complete_qr import complete_qr
-from geolin_ros.linearization.contacts.geometry import Geometry
 from geolin_ros.linearization.discretization import Discretization, Method, check_step
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.result import Linearization
@@ -67,11 +66,11 @@ class ReducedLinearization:
     N : (m, k / 2)
         Orthonormal basis of the admissible velocities, J N = 0.
     W : (k / 2, m)
-        (N'MN)^-1 N'M: the projection on them along M.
+        The projection on them along M, Eq. (3).
     M : (m, m)
         Mass matrix.
     L : (k, 2 m)
-        Projection of displacements along M, L P = 1; at rest blkdiag(W, W).
+        Projection of displacements along M, Eq. (2), L P = 1.
     wrench_by_state : (rows, k)
         Derivative of the contact forces by y.
     wrench_by_tau : (rows, n_u)
@@ -95,10 +94,6 @@ class ReducedLinearization:
         """Return z = P y (2 m,) or (2 m, columns)."""
         return self.P @ np.asarray(y, dtype=np.float64)
 
-    def project(self, z: ArrayLike) -> Array:
-        """Return y = L z (k,) or (k, columns): z less what the contacts forbid."""
-        return self.L @ np.asarray(z, dtype=np.float64)
-
     def full_gain(self, K: ArrayLike) -> Array:
         """Return K L (inputs, 2 m), which acts on z as K (inputs, k) does on y."""
         return np.asarray(K, dtype=np.float64) @ self.L
@@ -117,18 +112,13 @@ class ReducedLinearization:
 class ReducedStep:
     """y(t + dt) = Phi y(t) + Gamma du, y at t in the basis of ``start``, then in that of ``end``.
 
-    Attributes
-    ----------
-    Phi : (k, k)
-    Gamma : (k, n_u)
-    start, end
-        At both ends of the step.
-    full
-        The step in full coordinates.
+    ``full`` is the step in full coordinates.
     """
 
     Phi: Array
+    """(k, k)"""
     Gamma: Array
+    """(k, n_u)"""
     start: ReducedLinearization
     end: ReducedLinearization
     full: Discretization
@@ -152,8 +142,7 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     ConfigurationError
         If the reference of C is frozen while the state moves.
     """
-    geometry = C.geometry
-    M = geometry.M
+    M = C.geometry.M
     m = M.shape[0]
     if C.reference == 'frozen' and C.drift[:m].any():
         raise ConfigurationError(
@@ -164,7 +153,7 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
     if previous is not None:
         at_rest = np.array_equal(previous.P, _at_rest(previous.N))
         bases = Bases(previous.N, previous.P, at_rest)
-    N, P, at_rest = _bases(C, geometry, bases)
+    N, P, at_rest = admissible_bases(C, bases)
     if not N.size:
         raise UnsolvableError(C.dropped.warnings[0])
     NM, k = N.T @ M, N.shape[1]
@@ -179,27 +168,13 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
         A, B, Mb_P = P.T @ C.A @ P, P.T @ C.B, np.vstack((M @ P[:m], M @ P[m:]))
         L = np.asarray(np.linalg.solve(P.T @ Mb_P, Mb_P.T))
         wrench_by_state = C.wrench_by_state @ P
-    return ReducedLinearization(
-        A=A,
-        B=B,
-        P=P,
-        N=N,
-        W=W,
-        M=M,
-        L=L,
-        wrench_by_state=wrench_by_state,
-        wrench_by_tau=C.wrench_by_tau.copy(),
-        full=C,
-    )
+    by_tau = C.wrench_by_tau.copy()
+    return ReducedLinearization(A, B, P, N, W, M, L, wrench_by_state, by_tau, C)
 
 
 def admissible_bases(C: Linearization, previous: Bases | None = None) -> Bases:
     """Return what `reduce` reduces to; with no admissible motion they have no columns."""
-    return _bases(C, C.geometry, previous)
-
-
-def _bases(C: Linearization, geometry: Geometry, previous: Bases | None) -> Bases:
-    J, velocity_by_state, M = geometry
+    J, velocity_by_state, M = C.geometry
     m, rank = M.shape[0], C.rank
     by_position = velocity_by_state[:, :m]
     if rank < len(J):  # independent combinations of the rows
@@ -246,15 +221,8 @@ def reduce_step(
 ) -> ReducedStep:
     """Step over ``dt`` with constant efforts, and reduce the linearized step.
 
-    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Raises `UnsolvableError` as
-    `reduce`; others as `Linearizer.discretize`.
-
-    Parameters
-    ----------
-    state, tau, dt, method, wrenches
-        As in `Linearizer.discretize`.
-    previous
-        As in `reduce`.
+    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Arguments and errors are
+    those of `Linearizer.discretize`, and ``previous`` and `UnsolvableError` of `reduce`.
     """
     start = reduce(linearizer(state, tau, wrenches=wrenches), previous)
     step = linearizer.discretize(state, tau, dt, method=method, wrenches=wrenches)

@@ -30,14 +30,14 @@ def twist_from_body(H: ArrayLike, v: ArrayLike, representation: Representation) 
 
     Raises `ConfigurationError` if the representation is unknown.
     """
-    Y = _twist_map(np.array(H, dtype=np.float64), representation)
-    return Y @ np.asarray(v, dtype=np.float64)
+    B = MovingFrame(np.array(H, dtype=np.float64))
+    return twist_map(B, expression_frame(B, representation)) @ np.asarray(v, dtype=np.float64)
 
 
 def twist_to_body(H: ArrayLike, twist: ArrayLike, representation: Representation) -> Array:
     """Return the body twist (6,); the inverse of `twist_from_body`."""
-    Y_inverse = _twist_map(np.array(H, dtype=np.float64), representation, back=True)
-    return Y_inverse @ np.asarray(twist, dtype=np.float64)
+    B = MovingFrame(np.array(H, dtype=np.float64))
+    return twist_map(expression_frame(B, representation), B) @ np.asarray(twist, dtype=np.float64)
 
 
 def displacement_from_body(state: State, z: ArrayLike, representation: Representation) -> Array:
@@ -54,11 +54,10 @@ class TwistChange:
     """T of Eq. (1) about a state: ``from_body(M)`` is T M, ``to_body(M)`` is T^-1 M."""
 
     def __init__(self, state: State, representation: Representation) -> None:
-        n = state.r.size
-        self.representation = representation
+        B, n = MovingFrame(state.H), state.r.size
+        C = expression_frame(B, representation)
         self.v = slice(6 + n, 12 + n)
-        self.Y = _twist_map(state.H, representation)
-        self.Y_inverse = _twist_map(state.H, representation, back=True)
+        self.Y, self.Y_inverse = twist_map(B, C), twist_map(C, B)
         self.K = sensitivity(state.v, representation)
 
     def from_body(self, M: Array) -> Array:
@@ -79,13 +78,6 @@ class TwistChange:
         moved[:, :6] += M[:, self.v] @ self.K
         moved[:, self.v] = M[:, self.v] @ self.Y_inverse
         return moved
-
-
-def _twist_map(H: Array, representation: Representation, *, back: bool = False) -> Array:
-    """Return Y (6, 6): body twist to representation, or its inverse."""
-    B = MovingFrame(H)
-    C = expression_frame(B, representation)
-    return twist_map(C, B) if back else twist_map(B, C)
 
 
 def sensitivity(v: Array, representation: Representation) -> Array:

@@ -198,9 +198,9 @@ class Linearization:
         """
         from geolin_ros.linearization.state_space import state_space
 
-        forces, labels = (self.wrench_by_state, self.wrench_by_tau), (self.columns, self.inputs)
-        name = self.model.name
-        return state_space((self.A, self.B), forces, (*labels, self.contact_rows), 0.0, name)
+        forces = self.wrench_by_state, self.wrench_by_tau
+        labels = self.columns, self.inputs, self.contact_rows
+        return state_space((self.A, self.B), forces, labels, 0.0, self.model.name)
 
 
 def read_only(array: Array) -> Array:

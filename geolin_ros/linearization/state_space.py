@@ -22,21 +22,9 @@ def state_space(
 ) -> Any:
     """Return a ``control.StateSpace`` whose outputs are its states, and forces.
 
-    Raises `ConfigurationError` if python-control is not installed.
-
-    Parameters
-    ----------
-    matrices
-        (k, k) of the state and (k, n_u) of the inputs.
-    forces
-        (rows, k) and (rows, n_u): further outputs.
-    labels
-        Of states, inputs and forces; ``_`` takes the place of dots, which python-control does not
-        allow.
-    dt
-        Time step [s], 0 of a continuous system.
-    name
-        Of the system.
+    Of matrices (k, k) and (k, n_u), forces (rows, k) and (rows, n_u), labels of states, inputs and
+    forces, and a time step [s], 0 of a continuous system. Raises `ConfigurationError` if
+    python-control is not installed.
     """
     try:
         control = importlib.import_module('control')
@@ -48,6 +36,7 @@ def state_space(
         ) from None
     A, B = matrices
     C, D = (np.vstack(pair) for pair in ((np.eye(len(A)), forces[0]), (0.0 * B, forces[1])))
+    # dots are not allowed in names
     states, inputs, others = ([each.name.replace('.', '_') for each in part] for part in labels)
     named = {'states': states, 'inputs': inputs, 'outputs': states + others}
     return control.StateSpace(A, B, C, D, dt, name=name.replace('.', '_'), **named)

@@ -138,5 +138,9 @@ def at_zero(tree: Tree) -> AtZero:
 
 def to_frame(R: Array, o: Array) -> Array:
     """Return X (6, 6), twists of a frame at o with axes R from those of the one it is in."""
-    arm = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
-    return np.block([[R.T, -R.T @ arm], [np.zeros((3, 3)), R.T]])
+    return np.block([[R.T, -R.T @ hat(o)], [np.zeros((3, 3)), R.T]])
+
+
+def hat(o: Array) -> Array:
+    """Return o^ (3, 3), o^ y = o x y."""
+    return np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])

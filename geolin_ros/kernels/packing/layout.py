@@ -23,12 +23,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.kernels.packing.ballast import AtZero, at_zero, ballast_of_ties
+from geolin_ros.kernels.packing.ballast import AtZero, at_zero, ballast_of_ties, hat
 from geolin_ros.kernels.packing.types import (
     BASE,
     BODY_WRENCH,
     PRODUCT,
-    SINGLE_AXIS,
     Tree,
     Wrenches,
 )
@@ -80,21 +79,13 @@ MASS = 32
 ARMATURE = 33
 ALPHA = 34  # advance along z per unit of s: 1 prismatic, pitch helical
 BETA = 35  # turn about z per unit of s: 1, prismatic 0
-DAMPING = 36
-FRICTION = 37
-FRICTION_SPEED = 38
-STIFFNESS = 39
-REST = 40
+DAMPING, FRICTION, FRICTION_SPEED, STIFFNESS, REST = range(36, 41)
 BALLASTED = 41  # armature and what `ballast` lends
 SPARE = 48  # 12: where group joints stand in their frames
 MODEL_RECORD = 64
 
 # --- workspace: header | bodies | displacements | blocks | columns | slots | turns----------------
-DISPLACEMENTS = 0  # offsets of the parts
-BLOCK_PART = 1
-COLUMN_PART = 2
-SLOT_PART = 3
-TURN_PART = 4
+DISPLACEMENTS, BLOCK_PART, COLUMN_PART, SLOT_PART, TURN_PART = range(5)  # offsets of the parts
 WRENCH_BLOCKS = 5  # 1 if a wrench depends on the pose of its link: the displacement passes run
 G = 8  # 6 x 8: rows of the inverse articulated inertia of the base; zero for a fixed one
 UPWARD = 56  # 3: minus gravity in base axes
@@ -156,11 +147,7 @@ PLAIN_COLUMN = 28
 PLAIN_SLOT = 18  # a of one column
 
 # --- inputs: tau | wrenches -------------------------------------------------------------------
-WRENCH_BODY = 0
-WRENCH_KIND = 1
-WRENCH_VALUE = 2
-WRENCH_POINT = 8
-WRENCH_RECORD = 11
+WRENCH_BODY, WRENCH_KIND, WRENCH_VALUE, WRENCH_POINT, WRENCH_RECORD = 0, 1, 2, 8, 11
 
 
 class Mimics(NamedTuple):
@@ -285,7 +272,7 @@ def _chains(tree: Tree) -> _Chains:
     last = np.zeros(tree.parent.size, np.int64)
     for b in range(1, tree.parent.size):
         outer, first, size = int(last[tree.parent[b]]), len(rows), int(tree.v_size[b])
-        is_group = tree.kind[b] not in (SINGLE_AXIS, PRODUCT)
+        is_group = tree.kind[b] > PRODUCT
         for k in range(size):
             i, rate = first + k, int(tree.v_start[b]) + k
             parent = outer if k == 0 else i - 1
@@ -300,23 +287,14 @@ def _chains(tree: Tree) -> _Chains:
 
 def _groups(tree: Tree, chains: _Chains, turns: Array) -> tuple[Group, ...]:
     found = []
-    for b in range(1, tree.parent.size):
-        if tree.kind[b] in (SINGLE_AXIS, PRODUCT):
-            continue
+    for b in np.flatnonzero(tree.kind > PRODUCT):
         first = int(chains.last[b]) + 1 - int(tree.v_size[b])
         up, v, q = turns[chains.outer[first]].T, int(tree.v_start[b]), int(tree.q_start[b])
-        found.append(
-            Group(
-                int(tree.kind[b]),
-                first,
-                int(tree.master[v]),
-                tree.position_master[q : q + tree.q_size[b]],
-                tree.subspace[v : v + tree.v_size[b]],
-                up @ tree.rotation[b],
-                up @ tree.translation[b],
-                turns[first],
-            )
-        )
+        positions = tree.position_master[q : q + tree.q_size[b]]
+        subspace = tree.subspace[v : v + tree.v_size[b]]
+        where = up @ tree.rotation[b], up @ tree.translation[b], turns[first]
+        kind, coordinate = int(tree.kind[b]), int(tree.master[v])
+        found.append(Group(kind, first, coordinate, positions, subspace, *where))
     return tuple(found)
 
 
@@ -347,19 +325,17 @@ def _mimics(tree: Tree, chains: _Chains, ballast: Array) -> Mimics:
 
 def make_workspace(packed: Packed) -> Array:
     """Return a zeroed workspace; its pads must stay zero, so nobody else writes into it."""
-    ints = packed.ints
-    nb = int(ints[NB])
-    sizes = (
-        WORK_HEADER + nb * WORK_RECORD,
-        nb * DISPLACEMENT_RECORD,
-        int(ints[BLOCKS]) * BLOCK_RECORD,
-        nb * U_ROW,
-        _slots(packed) * SLOT_RECORD,
-        2 * (nb + LANES),
-    )
-    workspace = aligned_zeros(sum(sizes))
-    offsets = np.cumsum(sizes)
-    workspace[DISPLACEMENTS : TURN_PART + 1] = offsets[:5]
+    nb = int(packed.ints[NB])
+    sizes = {
+        DISPLACEMENTS: nb * DISPLACEMENT_RECORD,
+        BLOCK_PART: int(packed.ints[BLOCKS]) * BLOCK_RECORD,
+        COLUMN_PART: nb * U_ROW,
+        SLOT_PART: _slots(packed) * SLOT_RECORD,
+        TURN_PART: 2 * (nb + LANES),
+    }
+    places, size = offsets_of(sizes, WORK_HEADER + nb * WORK_RECORD)
+    workspace = aligned_zeros(size)
+    workspace[list(places)] = list(places.values())
     return workspace
 
 
@@ -439,10 +415,9 @@ def _pack_joint(tree: Tree, chains: _Chains, i: int, turns: Array, record: Array
     placement = up @ tree.rotation[b] @ turns[i] if is_first else up @ turns[i]
     record[EX : EX + 3], record[EY : EY + 3], record[EZ : EZ + 3] = placement.T
     record[T : T + 3] = up @ tree.translation[b] if is_first else 0.0
-    record[ALPHA], record[BETA] = alpha, beta
-    record[ARMATURE], record[DAMPING] = tree.armature[c], tree.damping[c]
-    record[FRICTION], record[FRICTION_SPEED] = tree.friction[c], tree.friction_speed[c]
-    record[STIFFNESS], record[REST] = tree.stiffness[c], tree.rest[c]
+    record[ALPHA], record[BETA], record[ARMATURE] = alpha, beta, tree.armature[c]
+    passive = tree.damping, tree.friction, tree.friction_speed, tree.stiffness, tree.rest
+    record[DAMPING : REST + 1] = [values[c] for values in passive]
     return True
 
 
@@ -451,7 +426,7 @@ def _pack_inertia(inertia: Array, turn: Array, record: Array) -> bool:
     mass = inertia[0, 0]
     h = np.array([inertia[5, 1], inertia[3, 2], inertia[4, 0]])
     com = h / mass if mass != 0.0 else np.zeros(3)
-    cross = np.array([[0.0, -com[2], com[1]], [com[2], 0.0, -com[0]], [-com[1], com[0], 0.0]])
+    cross = hat(com)
     central = inertia[3:, 3:] + mass * cross @ cross
     rebuilt = np.block([[mass * np.eye(3), -mass * cross], [mass * cross, inertia[3:, 3:]]])
     deviation = max(np.abs(inertia - rebuilt).max(), np.abs(central - central.T).max())

@@ -69,14 +69,11 @@ Closure: TypeAlias = Contact | Loop
 
 def content(contact: Closure) -> tuple[object, ...]:
     """Return what tells it from another one, by value and safe from later changes."""
-    values = vars(contact).items()
-    arrays = {'reference', 'placement'}
-    return type(contact), *(
-        np.asarray(value, dtype=np.float64).tobytes()
-        if name in arrays and value is not None
-        else value
-        for name, value in values
-    )
+    values: dict[str, object] = dict(vars(contact))
+    for name in {'reference', 'placement'} & values.keys():
+        if values[name] is not None:
+            values[name] = np.asarray(values[name], dtype=np.float64).tobytes()
+    return type(contact), *values.values()
 
 
 def named(contact: Closure | str, known: Mapping[str, Closure]) -> Closure:
@@ -129,24 +126,18 @@ def anchored(model: TreeModel, state: State, contacts: Sequence[Closure]) -> tup
     """
     from geolin_ros.dynamics.kinematics import Kinematics  # few ask for it
 
-    at = Kinematics(model, state)
-
-    def reference(contact: Closure) -> Array:
-        first, second = resolve(model, contact)
-        return at.pose(first) if second is None else se3.relative(at.pose(second), at.pose(first))
-
-    return tuple(
-        dataclasses.replace(
-            contact, reference=reference(dataclasses.replace(contact, reference=None))
-        )
-        for contact in contacts
-    )
+    at, found = Kinematics(model, state), []
+    for contact in contacts:
+        first, second = resolve(model, dataclasses.replace(contact, reference=None))
+        H = at.pose(first)
+        pose = H if second is None else se3.relative(at.pose(second), H)
+        found.append(dataclasses.replace(contact, reference=pose))
+    return tuple(found)
 
 
 def needs_reference(contact: Closure) -> bool:
     """Whether a contact has a gain kp and no reference pose."""
-    unanchored = isinstance(contact, Contact) and contact.reference is None
-    return unanchored and contact.kp > 0.0
+    return isinstance(contact, Contact) and contact.reference is None and contact.kp > 0.0
 
 
 def anchored_where_needed(
@@ -175,10 +166,16 @@ def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
     Raises `UnknownNameError` if a frame is not part of the robot; `ShapeError` or `NotFiniteError`
     if a pose is not (4, 4) finite numbers.
     """
+
+    def placed(frame: str, pose: ArrayLike | None) -> Frame:
+        at = model.frame(frame)
+        if pose is None:
+            return at
+        return Frame(at.body, at.placement @ pose_of(contact, f'its pose in {frame!r}', pose))
+
     if isinstance(contact, Contact):
-        return _placed(model, contact.frame, contact.placement, contact), None
-    first = _placed(model, contact.frame_a, None, contact)
-    return first, _placed(model, contact.frame_b, contact.reference, contact)
+        return placed(contact.frame, contact.placement), None
+    return placed(contact.frame_a, None), placed(contact.frame_b, contact.reference)
 
 
 def check(contact: Closure) -> None:
@@ -204,10 +201,3 @@ def check(contact: Closure) -> None:
 def pose_of(contact: Closure, name: str, value: ArrayLike) -> Array:
     """Return a pose (4, 4) of a contact, checked."""
     return se3.check_pose(value, f'contact {contact.name!r}: {name}')
-
-
-def _placed(model: TreeModel, frame: str, pose: ArrayLike | None, contact: Closure) -> Frame:
-    at = model.frame(frame)
-    if pose is None:
-        return at
-    return Frame(at.body, at.placement @ pose_of(contact, 'its pose in ' + repr(frame), pose))
