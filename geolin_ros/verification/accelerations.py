@@ -121,10 +121,8 @@ class PrescribedAccelerations:
 
     def without_efforts(self, at: Point, tau: Array) -> Array:
         """Return nu_dot (m,) at a real point if efforts tau (1, n) were zero."""
-        x, inverse = self._solve(at, tau)
-        m = self.bodies.model.m
-        found: Array = x[:m] - inverse[:m, m - tau.shape[1] : m] @ tau[0]
-        return found
+        (x, inverse), m = self._solve(at, tau), self.bodies.model.m
+        return np.asarray(x[:m] - inverse[:m, m - tau.shape[1] : m] @ tau[0])
 
     def _solve(self, at: Point, tau: Array) -> tuple[Array, Array]:
         """Return x and K^-1 at a real point; those of the newest one are kept."""
@@ -171,12 +169,9 @@ def _apply(bodies: Bodies, moving: Motion, about: Array, wrench: Wrench, applied
     frame = bodies.model.frame(wrench.link)
     step = bodies.step_of_body[frame.body]
     H = moving.H[:, step] @ frame.placement
-    force, moment = (np.asarray(part, dtype=np.float64) for part in (wrench.force, wrench.moment))
     R, place = H[:, :3, :3], H[:, :3, 3]
-    if wrench.kind == 'body':
-        f, t = R @ force, R @ moment
-    else:
-        f, t = np.broadcast_to(force, place.shape), np.broadcast_to(moment, place.shape)
+    axes = R if wrench.kind == 'body' else np.broadcast_to(np.eye(3), R.shape)
+    f, t = (axes @ np.asarray(w, dtype=np.float64) for w in (wrench.force, wrench.moment))
     if wrench.kind == 'world':
         place = np.broadcast_to(-about, place.shape)
     if wrench.kind == 'world_oriented':
@@ -207,10 +202,8 @@ class _ActiveContact:
             self._anchor = None
         self._frames = []
         for name, pose in zip(names, poses, strict=True):
-            frame = bodies.model.frame(name)
-            placement = frame.placement
-            if pose is not None:
-                placement = placement @ np.asarray(pose, dtype=np.float64)
+            frame, own = bodies.model.frame(name), np.eye(4) if pose is None else pose
+            placement = frame.placement @ np.asarray(own, dtype=np.float64)
             self._frames.append((bodies.step_of_body[frame.body], placement))
         self._is_point = contact.kind == 'point'
 

@@ -95,14 +95,12 @@ class Bodies:
             for coordinates in parts:
                 owner[coordinates] = len(self._parent)
                 self._parent.append(step)
-                step, placement, inertia = (
-                    owner[coordinates[0]],
-                    [*placement, P],
-                    [*inertia, NOTHING],
-                )
+                step = len(self._parent) - 1
+                placement.append(P)
+                inertia.append(NOTHING)
                 P = np.eye(4)
             inertia[-1] = tree.inertia[i]
-            self.step_of_body.append(int(step))
+            self.step_of_body.append(step)
         self._placement, self.inertia = np.array(placement), np.array(inertia)
         self._owner = np.concatenate((np.zeros(self.first, dtype=np.int64), owner))
         self.moves = self._owner == np.arange(len(self._parent))[:, np.newaxis]
@@ -175,13 +173,11 @@ class Bodies:
 
     def _numbers(self, at: Point) -> Array:
         """Return the positions (k, c) of the tree's joints that are numbers."""
-        found: Array = self._factor * at.s[:, self.model.tree.master] + self._offset
-        return found
+        return np.asarray(self._factor * at.s[:, self.model.tree.master] + self._offset)
 
     def _of_tree(self, own: Array) -> Array:
         """Return the tree's coordinates (k, c) of a velocity or acceleration (k, m)."""
-        found: Array = own[:, self._master] * self._multiplier
-        return found
+        return np.asarray(own[:, self._master] * self._multiplier)
 
     def acceleration(self, moving: Motion, nu_dot: Array) -> Array:
         """Return A (k, t, 6) of Eq. (1), gravity left out."""
@@ -223,8 +219,7 @@ class Bodies:
         upper = np.where(behind, S @ U.T, 0.0)
         M = np.where(behind.T, upper.T, upper)
         M[self.first :, self.first :] += np.diag(self.model.tree.armature)
-        reduced: Array = self._expansion.T @ M @ self._expansion
-        return reduced
+        return np.asarray(self._expansion.T @ M @ self._expansion)
 
 
 def _element(kind: int, q: Array, twists: Array) -> Array:
@@ -245,5 +240,4 @@ def _element(kind: int, q: Array, twists: Array) -> Array:
 def _times(matrix: Array, stack: Array) -> Array:
     """Return a real matrix times stacks (..., c, k) that may be complex, in real numbers."""
     stack = np.ascontiguousarray(stack)
-    product: Array = (matrix @ stack.view(np.float64)).view(stack.dtype)
-    return product
+    return np.asarray((matrix @ stack.view(np.float64)).view(stack.dtype))

@@ -87,28 +87,17 @@ class Certifier:
         self._rng = rng or np.random.default_rng()
         n, first = model.n, model.m - model.n
         sizes = {'H': first, 's': n, 'v': first, 'r': n, 'tau': len(model.actuated_joints)}
-        ends = np.cumsum(list(sizes.values()))
-        self._columns = {
-            name: slice(end - size, end)
-            for (name, size), end in zip(sizes.items(), ends, strict=True)
-            if size
-        }
+        ends = dict(zip(sizes, np.cumsum(list(sizes.values())), strict=True))
+        self._columns = {k: slice(ends[k] - size, ends[k]) for k, size in sizes.items() if size}
         self._rows = {name: part for name, part in self._columns.items() if name != 'tau'}
         self._bodies = Bodies(model)
 
     def check(self, claim: Claim, rng: np.random.Generator | None = None) -> Certificate:
-        """Return how far ``claim`` is from the differences.
+        """Return how far a claim of the form is from the differences, in directions of ``rng``.
 
         Raises `UnsolvableError` if contacts in force depend on each other at the state:
         differences leave what they admit; `GeolinError` if the state or a contact does not fit the
         robot.
-
-        Parameters
-        ----------
-        claim
-            Of the form given.
-        rng
-            Where the random directions come from this time.
         """
         rng = rng or self._rng
         acting = PrescribedAccelerations(self._bodies, claim.contacts, claim.wrenches)
@@ -128,20 +117,15 @@ class Certifier:
             column[part] = rng.choice([-1.0, 1.0], size) * rng.uniform(0.5, 1.5, size)
         found = self._deviations(claim, acting, directions)
         worst = max(found, key=lambda block: found[block])
-        if found[worst] <= limit and self._form.method == 'none':
-            slips = self._slips(claim, acting)
-            broken = max(slips, key=lambda rows: slips[rows])
+        continuous = self._form.method == 'none' and self._form.representation == 'body'
+        if found[worst] <= limit and continuous:  # which no condition excuses
+            at, by_tau = self._bodies.point(claim.state), claim.B[self._model.m :]
+            slips = acting.slip(at, claim.tau[np.newaxis], claim.nu_dot, by_tau)
+            broken = int(slips[1] > slips[0])
             if not slips[broken] <= LIMIT:
-                return Certificate(slips[broken], LIMIT, condition, broken)
+                name = ('contacts', 'contacts by tau')[broken]
+                return Certificate(slips[broken], LIMIT, condition, name)
         return Certificate(found[worst], limit, condition, worst)
-
-    def _slips(self, claim: Claim, acting: PrescribedAccelerations) -> dict[str, float]:
-        """Return how far nu_dot and B are from what contacts allow, which no condition excuses."""
-        if self._form.representation != 'body':
-            return {'contacts': 0.0}
-        at, m = self._bodies.point(claim.state), self._model.m
-        by_time, by_tau = acting.slip(at, claim.tau[np.newaxis], claim.nu_dot, claim.B[m:])
-        return {'contacts': by_time, 'contacts by tau': by_tau}
 
     def _deviations(
         self, claim: Claim, acting: PrescribedAccelerations, directions: Array

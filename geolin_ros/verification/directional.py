@@ -64,6 +64,8 @@ class Directional:
     ) -> None:
         self._form, self._dynamics, self._bodies = form, dynamics, dynamics.bodies
         self._tau, self._at = tau, self._bodies.point(state)
+        self._half = 0.5 if form.reference == 'frozen' else 1.0  # of ad_f z leaves Eq. (1)
+        self._twist_rows = slice(self._bodies.model.m, self._bodies.model.m + 6)
         self.f = dynamics.rate(self._at, tau[np.newaxis])[0]
 
     def __call__(self, Z: Array, dU: Array) -> Array:
@@ -87,15 +89,6 @@ class Directional:
             answer[:, self._twist_rows] = self._numbers(end).imag / STEP
         return answer.T
 
-    @property
-    def _half(self) -> float:
-        """Return how much of ad_f z leaves Eq. (1)."""
-        return 0.5 if self._form.reference == 'frozen' else 1.0
-
-    @property
-    def _twist_rows(self) -> slice:
-        return slice(self._bodies.model.m, self._bodies.model.m + 6)
-
     def _products(
         self, at: Point, z: Array, efforts: Array, share: float = 1.0, in_numbers: bool = False
     ) -> Array:
@@ -112,8 +105,7 @@ class Directional:
 
     def _ad(self, rows: slice, twist: Array, z: Array) -> Array:
         """Return (z x) of one of the groups, in its own rows."""
-        X: Array = twist @ group.ad(z[..., rows] @ twist) @ twist.T
-        return X
+        return np.asarray(twist @ group.ad(z[..., rows] @ twist) @ twist.T)
 
     def _step(self, z: Array, efforts: Array) -> tuple[Array, Array]:
         """Return Phi z + Gamma du (k, 2 m) in the method's own chart, and theta (2 m,)."""
@@ -181,16 +173,14 @@ class Directional:
         return group.adjoint(H)
 
     def _numbers(self, at: Point) -> Array:
-        found: Array = (self._map(at) @ at.nu[:, :6, np.newaxis])[..., 0]
-        return found
+        return np.asarray((self._map(at) @ at.nu[:, :6, np.newaxis])[..., 0])
 
     def _numbers_rate(self, at: Point, v_dot: Array) -> Array:
         """Return the time derivative of these numbers."""
         rate = v_dot.copy()
         if self._form.representation == 'mixed':
             rate[:, :3] += group.cross(at.nu[:, 3:6], at.nu[:, :3])
-        found: Array = (self._map(at) @ rate[..., np.newaxis])[..., 0]
-        return found
+        return np.asarray((self._map(at) @ rate[..., np.newaxis])[..., 0])
 
     def _from_numbers(self, z: Array) -> Array:
         """Return displacements of the body twist for displacements of these numbers."""

@@ -74,13 +74,6 @@ def inverse(H: Array) -> Array:
     return G
 
 
-def twist_matrix(z: Array) -> Array:
-    """Return z^ = [[w^, u], [0, 0]] (..., 4, 4)."""
-    Z = np.zeros((*z.shape[:-1], 4, 4), dtype=z.dtype)
-    Z[..., :3, :3], Z[..., :3, 3] = hat(z[..., 3:]), z[..., :3]
-    return Z
-
-
 def of_twist_matrix(Z: Array) -> Array:
     """Return z (..., 6) of z^."""
     return np.stack(
@@ -90,8 +83,8 @@ def of_twist_matrix(Z: Array) -> Array:
 
 def matrix_exponential(M: Array) -> Array:
     """Return exp(M) of square matrices: Taylor's series of M / 2^k, squared k times."""
-    size = float(np.max(np.abs(M).sum(axis=-1), initial=0.0))
-    squarings = max(0, int(np.ceil(np.log2(size / 0.25)))) if size > 0.0 else 0
+    size = float(np.fmax(np.max(np.abs(M).sum(axis=-1), initial=0.0), 0.25))
+    squarings = int(np.ceil(np.log2(size / 0.25)))
     scaled = M / 2.0**squarings
     one = np.eye(M.shape[-1])
     total = one + scaled / 14.0
@@ -103,8 +96,10 @@ def matrix_exponential(M: Array) -> Array:
 
 
 def exp(z: Array) -> Array:
-    """Return the pose exp(z^)."""
-    return matrix_exponential(twist_matrix(z))
+    """Return the pose exp(z^), z^ = [[w^, u], [0, 0]]."""
+    Z = np.zeros((*z.shape[:-1], 4, 4), dtype=z.dtype)
+    Z[..., :3, :3], Z[..., :3, 3] = hat(z[..., 3:]), z[..., :3]
+    return matrix_exponential(Z)
 
 
 def right_jacobian(z: Array) -> Array:
@@ -123,18 +118,14 @@ def log(H: Array) -> Array:
     A complex H is H0 (1 + i h X^) with a real pose H0: z = z0 + i h J_r(z0)^-1 X.
     """
     real = np.ascontiguousarray(H.real)
-    z = _real_log(real)
-    if not np.iscomplexobj(H):
-        return z
-    change = of_twist_matrix(inverse(real) @ H.imag)
-    return z + 1j * np.linalg.solve(right_jacobian(ad(z)), change)
-
-
-def _real_log(H: Array) -> Array:
-    R = H[:3, :3]
+    R = real[:3, :3]
     axis = np.linalg.svd(R - np.eye(3))[2][-1]  # R leaves it where it is
     sine = 0.5 * axis @ np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     w = np.arctan2(sine, 0.5 * (np.trace(R) - 1.0)) * axis
     # exp((u; w)) = [exp(w^), V u], with V the left Jacobian of w
     V = right_jacobian(hat(-w))
-    return np.concatenate((np.linalg.solve(V, H[:3, 3]), w))
+    z: Array = np.concatenate((np.linalg.solve(V, real[:3, 3]), w))
+    if not np.iscomplexobj(H):
+        return z
+    change = of_twist_matrix(inverse(real) @ H.imag)
+    return z + 1j * np.linalg.solve(right_jacobian(ad(z)), change)
