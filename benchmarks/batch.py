@@ -92,8 +92,8 @@ def linearizations(pair: Pair, rounds: int) -> list[Row]:
     room, chunk = one.room(STATES), one.room(CHUNK)
 
     def streamed() -> None:
-        for _ in one.stream(rows_of, tau, size=CHUNK, out=chunk):
-            pass
+        for k in range(0, STATES, CHUNK):
+            one(rows_of[k : k + CHUNK], tau[k : k + CHUNK], out=chunk)
 
     return per_state(
         pair,
