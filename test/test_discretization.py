@@ -364,10 +364,8 @@ def test_along__of_many_trajectories_is_that_of_each(threads):
             one = lin.along(*kept[k], chosen[k])
             for name in ('A', 'B', 'c', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
                 np.testing.assert_array_equal(getattr(plan, name), getattr(one, name))
-        again = lin.along.many(states, tau, times, chosen, out=plans, threads=threads)
-        assert all(np.shares_memory(a.A, b.A) for a, b in zip(again, plans, strict=True))
         lin.contacts = [dataclasses.replace(contact, kd=30.0) for contact in lin.contacts]
-    with pytest.raises(ShapeError, match=r'\[7, 6, 7, 7, 7\] trajectories'):
+    with pytest.raises(ShapeError, match=r'\[7, 6, 7, 7\] trajectories'):
         lin.along.many(states, tau[1:], times)
     with pytest.raises(ConfigurationError, match='threads is 0'):
         lin.along.many(states, tau, times, threads=0)

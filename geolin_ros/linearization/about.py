@@ -94,9 +94,7 @@ class About:
     @property
     def rank(self) -> int:
         """Number of independent rows."""
-        if self._redundancy is None:
-            return self._there().rank(self.state, self._tau) if self._workspace.constraints else 0
-        return self._redundancy.rank
+        return self.redundancy.rank if self._workspace.constraints else 0
 
     @property
     def geometry(self) -> Geometry:

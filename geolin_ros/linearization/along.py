@@ -224,7 +224,6 @@ class Along:
         times: Sequence[ArrayLike],
         contacts: Sequence[Sequence[Iterable[str]] | None] | None = None,
         *,
-        out: Sequence[LinearizedTrajectory] | None = None,
         threads: int = 1,
     ) -> list[LinearizedTrajectory]:
         """Linearize along many trajectories, shared by threads.
@@ -233,29 +232,20 @@ class Along:
         ----------
         states, tau, times, contacts
             Of each trajectory, as in a call; their lengths may differ.
-        out
-            Of `room`, one a trajectory, to be overwritten.
         threads
             How many share the trajectories; the results do not depend on it.
 
-        Raises
-        ------
-        ShapeError
-            If not all are of as many trajectories.
-        ConfigurationError
-            If threads is less than 1.
-        GeolinError
-            As a call, about the first such trajectory a thread meets.
+        Raises `ShapeError` if not all are of as many trajectories, `ConfigurationError` if threads
+        is less than 1, else as a call, about the first such trajectory a thread meets.
         """
         if threads < 1:
             raise ConfigurationError(f'threads is {threads}, expected at least 1')
         count = len(states)
         sets = [None] * count if contacts is None else contacts
-        rooms = [None] * count if out is None else out
-        given = (states, tau, times, sets, rooms)
+        given = (states, tau, times, sets)
         if any(len(each) != count for each in given):
             raise ShapeError(
-                f'states, tau, times, contacts and out are of {[*map(len, given)]} trajectories, '
+                f'states, tau, times and contacts are of {[*map(len, given)]} trajectories, '
                 'expected as many of each'
             )
         self._forget_others()
@@ -267,7 +257,7 @@ class Along:
         def work(worker: Along) -> None:
             for k in numbers:
                 try:
-                    plans[k] = worker(states[k], tau[k], times[k], sets[k], rooms[k])
+                    plans[k] = worker(states[k], tau[k], times[k], sets[k])
                 except GeolinError as error:
                     list(numbers)  # nobody begins another
                     raise type(error)(f'trajectory {k}: {error}') from error

@@ -25,7 +25,6 @@ from geolin_ros.errors import (
     UnknownNameError,
     UnsolvableError,
 )
-from geolin_ros.kernels.packing import contact_layout
 from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
 from geolin_ros.linearization.contacts.constraints import Constraint
@@ -187,29 +186,6 @@ def test_rows_that_depend_on_each_other__equal_the_referee(robot, contacts, rank
             ours, theirs = C.wrench_by_state[part], expected.wrench_by_state[part]
             assert_close(ours, theirs, 2e-8, 'wrench_by_state')
         assert_close(linearizer.forward_dynamics(state, tau), expected.nu_dot, 1e-8)
-
-
-@pytest.mark.parametrize(
-    ('name', 'feet'),
-    [
-        ('go2', ('FL_calf', 'RR_foot')),
-        ('talos_full_v2', ('leg_left_6_link', 'gripper_left_fingertip_1_link')),
-    ],
-)
-def test_bound_of_the_condition__is_above_it_and_spares_eigenvalues(name, feet, monkeypatch):
-    model = TreeModel.from_urdf(example_robot(name))  # mimic joints exact
-    rng, contacts = default_rng(8), [Contact(feet[0], 'surface'), Contact(feet[1])]
-    linearizer = Linearizer(model, contacts, length=0.3)
-    C, engine = linearizer(model.random_state(rng), rng.normal(size=model.n)), linearizer.workspace
-    mobilities, _ = contact_layout.mobilities_of(engine._contacts)
-    bound = contact_layout.condition_of(engine._contacts, engine._scales)
-    condition = np.linalg.cond(mobilities * engine._scales)
-    assert condition <= bound <= 1e3 * condition
-    again = linearizer(C.state, C.about.tau)
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, 'judge', None)
-        assert again.rank == 9
-    assert C.rank == C.dropped.rank == 9
 
 
 # ---- Contacts that change
