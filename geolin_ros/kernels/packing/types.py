@@ -39,13 +39,10 @@ class Tree(NamedTuple):
     kind: IntArray
     """(nb,) `BASE` for body 0, else the joint kind."""
     q_start: IntArray
-    """(nb,)"""
     q_size: IntArray
-    """(nb,)"""
     v_start: IntArray
-    """(nb,)"""
     v_size: IntArray
-    """(nb,)"""
+    """(nb,) each."""
     subspace: Array
     """(n, 6) motion subspace: row c is the unit twist of rate c, in the moved body's frame; of a
     product that of its factor alone, see `Workspace.S`."""
@@ -130,19 +127,6 @@ def make_workspace(tree: Tree) -> Workspace:
     """Return zeroed scratch for ``tree``."""
     nb, n, n_q = tree.parent.shape[0], tree.armature.shape[0], tree.offset.shape[0]
     m, k = 6 + n, 12 + 2 * n
-    return Workspace(
-        R=np.zeros((nb, 3, 3)),
-        o=np.zeros((nb, 3)),
-        world_R=np.zeros((nb, 3, 3)),
-        world_o=np.zeros((nb, 3)),
-        v=np.zeros((nb, 6)),
-        a=np.zeros((nb, 6)),
-        S=np.zeros((n, 6)),
-        v_joint=np.zeros((nb, 6)),
-        upward=np.zeros(3),
-        moved=np.zeros(6),
-        dv=np.zeros((nb, k, 6)),
-        x=np.zeros(22 + n_q + n),
-        nu_dot=np.zeros(m),
-        tau=np.zeros(m),
-    )
+    places = (nb, 3, 3), (nb, 3), (nb, 3, 3), (nb, 3)
+    motion = (nb, 6), (nb, 6), (n, 6), (nb, 6), (3,), (6,), (nb, k, 6)
+    return Workspace(*map(np.zeros, (*places, *motion, (22 + n_q + n,), (m,), (m,))))
