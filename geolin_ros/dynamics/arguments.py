@@ -66,14 +66,13 @@ def check_is_state(state: object) -> None:
 def packed_of(model: TreeModel) -> Packed:
     """Return a robot as kernels read it.
 
-    Raises `ModelError` if a link has an inertia that no rigid body has, or bodies are not numbered
-    depth first.
+    Raises `ModelError` if a link has an inertia that no rigid body has.
     """
     if model.packed is None:
         raise ModelError(
-            f'robot {model.name!r} has a link whose inertia is not that of a rigid body, or '
-            'bodies that are not numbered depth first; expected inertias [[m 1, -h x], '
-            '[h x, I]] with a symmetric I: make them from mass, centre of mass and inertia'
+            f'robot {model.name!r} has a link whose inertia is not that of a rigid body, expected '
+            'inertias [[m 1, -h x], [h x, I]] with a symmetric I: make them from mass, centre of '
+            'mass and inertia'
         )
     return model.packed
 

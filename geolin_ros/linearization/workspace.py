@@ -34,8 +34,7 @@ RANK_TOLERANCE = 1e-9
 class Workspace:
     """What kernels read of one robot and its contacts, and their scratch (one per thread).
 
-    Raises `ModelError` if a link has an inertia that no rigid body has, or bodies are not numbered
-    depth first.
+    Raises `ModelError` if a link has an inertia that no rigid body has.
 
     Parameters
     ----------

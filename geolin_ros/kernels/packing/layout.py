@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.kernels.packing.ballast import AtZero, at_zero, ballast_of_ties, hat
 from geolin_ros.kernels.packing.types import (
-    BASE,
     BODY_WRENCH,
     PRODUCT,
     Tree,
@@ -235,16 +234,9 @@ class _Chains(NamedTuple):
 
 
 def pack(tree: Tree, gravity: Array) -> Packed | None:
-    """Return the packed robot, or None where the fast linearization does not apply.
-
-    It applies to axes through the joint frame and inertias [[m 1, -h^], [h^, Ibar]], those of
-    rigid bodies, of trees with depth-first numbers.
-    """
+    """Return the packed robot, or None if an inertia is none of [[m 1, -h^], [h^, Ibar]]."""
     chains = _chains(tree)
     nb = chains.parent.size
-    ends = _subtree_ends(chains.parent)
-    if ends is None or tree.kind[0] != BASE:
-        return None
     floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD)
     floats[GRAVITY : GRAVITY + 3] = gravity
     at = at_zero(tree)
@@ -253,14 +245,13 @@ def pack(tree: Tree, gravity: Array) -> Packed | None:
     turns = np.tile(np.eye(3), (nb, 1, 1))
     for i in range(nb):
         record = floats[MODEL_HEADER + i * MODEL_RECORD :][:MODEL_RECORD]
-        if i > 0 and not _pack_joint(tree, chains, i, turns, record):
-            return None
         if i > 0:
+            _pack_joint(tree, chains, i, turns, record)
             record[BALLASTED] = record[ARMATURE] + lent[chains.rate[i]]
         b = chains.owner[i]
         if chains.last[b] == i and not _pack_inertia(tree.inertia[b], turns[i], record):
             return None
-    ints = _pack_topology(chains, ends, tree.v_size[0] == 6)
+    ints = _pack_topology(chains, tree.v_size[0] == 6)
     for array in (ints, floats):
         array.setflags(write=False)
     mimics, groups = _mimics(tree, chains, total), _groups(tree, chains, turns)
@@ -384,29 +375,12 @@ def make_inputs(packed: Packed, wrenches: Wrenches) -> Array:
     return inputs
 
 
-def _subtree_ends(parents: IntArray) -> IntArray | None:
-    """Return one past the last body of each subtree, or None if it is no range of numbers."""
-    nb = parents.size
-    ends, sizes = np.arange(1, nb + 1), np.ones(nb, np.int64)
-    for i in range(nb - 1, 0, -1):
-        p = parents[i]
-        if not 0 <= p < i:
-            return None
-        ends[p] = max(ends[p], ends[i])
-        sizes[p] += sizes[i]
-    return ends if np.array_equal(ends - np.arange(nb), sizes) else None
-
-
-def _pack_joint(tree: Tree, chains: _Chains, i: int, turns: Array, record: Array) -> bool:
-    """Fill turns[i] and the joint's part of a record; False if it is no axis through its frame."""
+def _pack_joint(tree: Tree, chains: _Chains, i: int, turns: Array, record: Array) -> None:
+    """Fill turns[i] and the joint's part of a record."""
     c, b, p = int(chains.rate[i]), int(chains.owner[i]), int(chains.parent[i])
     u, w = tree.subspace[c, :3], tree.subspace[c, 3:]
     beta = 1.0 if np.any(w) else 0.0
     axis = w if beta else u / (np.linalg.norm(u) or 1.0)
-    alpha = float(axis @ u)
-    off_axis = np.abs(u - alpha * axis).max()
-    if abs(axis @ axis - 1.0) > 1e-12 or off_axis > 1e-12 * (1.0 + abs(alpha)):
-        return False
     helper = np.eye(3)[np.argmin(np.abs(axis))]
     x = helper - axis * (axis @ helper)
     x /= np.linalg.norm(x)
@@ -415,10 +389,9 @@ def _pack_joint(tree: Tree, chains: _Chains, i: int, turns: Array, record: Array
     placement = up @ tree.rotation[b] @ turns[i] if is_first else up @ turns[i]
     record[EX : EX + 3], record[EY : EY + 3], record[EZ : EZ + 3] = placement.T
     record[T : T + 3] = up @ tree.translation[b] if is_first else 0.0
-    record[ALPHA], record[BETA], record[ARMATURE] = alpha, beta, tree.armature[c]
+    record[ALPHA], record[BETA], record[ARMATURE] = axis @ u, beta, tree.armature[c]
     passive = tree.damping, tree.friction, tree.friction_speed, tree.stiffness, tree.rest
     record[DAMPING : REST + 1] = [values[c] for values in passive]
-    return True
 
 
 def _pack_inertia(inertia: Array, turn: Array, record: Array) -> bool:
@@ -439,8 +412,11 @@ def _pack_inertia(inertia: Array, turn: Array, record: Array) -> bool:
     return True
 
 
-def _pack_topology(chains: _Chains, ends: IntArray, floating: bool) -> IntArray:
+def _pack_topology(chains: _Chains, floating: bool) -> IntArray:
     nb, parents = chains.parent.size, chains.parent
+    ends = np.arange(1, nb + 1)
+    for i in range(nb - 1, 0, -1):
+        ends[parents[i]] = max(ends[parents[i]], ends[i])
     roots = [i for i in range(1, nb) if parents[i] == 0]
     blocks = _blocks([(root, int(ends[root])) for root in roots], chains)
     depth = np.zeros(nb, np.int64)
