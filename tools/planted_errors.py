@@ -55,22 +55,10 @@ ERRORS = [
             'record[T : T + 3] = up @ tree.translation[b]',
             'record[T : T + 3] = up.T @ tree.translation[b]',
         ),
-        (
-            'record[ALPHA], record[BETA] = alpha, beta',
-            'record[ALPHA], record[BETA] = 1.001 * alpha, beta',
-        ),
-        (
-            'record[ARMATURE], record[DAMPING] = tree.armature[c], tree.damping[c]',
-            'record[ARMATURE], record[DAMPING] = 0.0, tree.damping[c]',
-        ),
-        (
-            'record[ARMATURE], record[DAMPING] = tree.armature[c], tree.damping[c]',
-            'record[ARMATURE], record[DAMPING] = tree.armature[c], tree.damping[i - 2]',
-        ),
-        (
-            'record[STIFFNESS], record[REST] = tree.stiffness[c], tree.rest[c]',
-            'record[STIFFNESS], record[REST] = tree.stiffness[c], 0.0',
-        ),
+        ('axis @ u, beta, tree.armature[c]', '1.001 * (axis @ u), beta, tree.armature[c]'),
+        ('axis @ u, beta, tree.armature[c]', 'axis @ u, beta, 0.0'),
+        ('passive = tree.damping,', 'passive = np.roll(tree.damping, 1),'),
+        ('tree.stiffness, tree.rest', 'tree.stiffness, 0.0 * tree.rest'),
         ('record[COM : COM + 3] = turn.T @ com', 'record[COM : COM + 3] = turn @ com'),
         ('central = inertia[3:, 3:] + mass * cross @ cross', 'central = inertia[3:, 3:]'),
         ('turned = turn.T @ central @ turn', 'turned = turn @ central @ turn.T'),
@@ -95,7 +83,7 @@ ERRORS = [
     ),
     *_errors(
         'packing/own_layout.py',
-        ('inputs = leaders[actuated]', 'inputs = leaders[actuated[::-1]]'),
+        ('leaders[actuated], 2 *', 'leaders[actuated[::-1]], 2 *'),
         (
             'subspace[: len(group.subspace)] = group.subspace',
             'subspace[: len(group.subspace)] = group.subspace[::-1]',

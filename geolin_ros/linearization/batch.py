@@ -178,7 +178,9 @@ class Batches:
         forces = np.zeros(0) if samples is None else samples.wrenches(model, wrenches)
         task = Task(model, data, given, forces, threads, {'tau': given[:, 6:]})
         batch = self.room(count) if out is None else out
-        if batch.workspace is not workspace:
+        contacts = tuple(constraint.contact for constraint in workspace.constraints)
+        found = batch.columns, batch.inputs, batch.contacts
+        if found != (state_labels(model), input_labels(model), contacts):
             raise ShapeError(
                 f'out is of another robot than {model.name!r} or of other contacts, expected one '
                 'of room()'
