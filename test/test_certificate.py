@@ -226,6 +226,7 @@ PLANTED = (
     'bodies[1:, COORDINATE]',
     'cos * ey - sin',
     'record[DAMPING]',
+    'tree.armature[c]',
     'turned_wrench',
 )
 
@@ -235,4 +236,4 @@ def test_planted_errors__are_found() -> None:
     command = [sys.executable, str(ROOT / 'tools' / 'planted_errors.py'), *PLANTED]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f'{len(PLANTED) + 2} of {len(PLANTED) + 2} planted errors found' in done.stdout
+    assert f'{len(PLANTED) + 1} of {len(PLANTED) + 1} planted errors found' in done.stdout
