@@ -4,7 +4,7 @@
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -105,15 +105,12 @@ class RobotGraph:
         if description:
             self._description.publish(String(data=description))
         listen = node.create_subscription
-        self._answer_topics = {
-            listen(
-                Float64MultiArray, COMMANDS, self._on_efforts, 10
-            ).topic_name: 'Float64MultiArray'
-        }
+        commands = listen(Float64MultiArray, COMMANDS, self._on_efforts, 10)
+        self._answer_topics = {commands.topic_name: 'std_msgs/msg/Float64MultiArray'}
         self._is_stamped = bool(answers)
         if answers:
             stamped = listen(JointState, answers, self._on_stamped, 10)
-            self._answer_topics[stamped.topic_name] = 'JointState'
+            self._answer_topics[stamped.topic_name] = 'sensor_msgs/msg/JointState'
         listen(FeedbackGains, GAINS, self._on_gains, NEWEST)
         listen(WrenchStamped, PUSH, self._on_push, 10)
         self._base = Odometry(child_frame_id=model.base_link)
@@ -160,23 +157,17 @@ class RobotGraph:
     def _on_estimate(self, message: Odometry) -> None:
         self._estimated = nanoseconds(message.header.stamp)
 
-    def waits_for(self, supports: Sequence[Support]) -> str:
-        """Return what keeps the controller from leading a robot that stands on ``supports``."""
+    def waits_for(self) -> str:
+        """Return what keeps the controller from leading the robot."""
         for topic, kind in self._answer_topics.items():
             if not self._node.get_publishers_info_by_topic(topic):
-                package = 'sensor_msgs' if kind == 'JointState' else 'std_msgs'
                 return (
-                    f'a publisher of {topic} ({package}/msg/{kind}): start the controller '
-                    '(lqr_node and linearizer, or any with --answers)'
+                    f'a publisher of {topic} ({kind}): start the controller (lqr_node and '
+                    'linearizer, or any with --answers)'
                 )
-        if not self._is_stamped or self._answer[0] < 0:
-            return 'efforts from the controller: see what it prints itself'
-        contacts = () if self.gains is None else self.gains.contacts
         return (
-            f'gains of linearizations on {", ".join(support.frame for support in supports)}, and '
-            'efforts that hold the robot; gains that came are on '
-            f'{", ".join(contact.frame for contact in contacts) or "nothing"}: is the linearizer '
-            'there, and are supports of lqr_node the --feet?'
+            'efforts that hold the robot, and of lqr_node gains of linearizations: see what the '
+            'controller prints; are its supports the --feet?'
         )
 
     def spin_until(self, deadline: float, stamp: int | None = None) -> bool:

@@ -117,11 +117,11 @@ class Run:
             if now > begin + self._patience:
                 raise GeolinError(
                     f'no controller leads the robot within {self._patience:g} s, which waits for '
-                    f'{graph.waits_for(moment.supports)}; the last state '
+                    f'{graph.waits_for()}; the last state '
                     f'was {"" if is_answered else "not "}answered'
                 )
             if now > word:
-                print(f'robot waits for {graph.waits_for(moment.supports)}', file=sys.stderr)
+                print(f'robot waits for {graph.waits_for()}', file=sys.stderr)
                 word = now + 2.0 * WORD
             if now > logged + REMINDER:
                 graph.publish_reference(self._wanted(moment), self._stamp)
