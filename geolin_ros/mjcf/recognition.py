@@ -8,7 +8,8 @@ from pathlib import Path
 from geolin_ros.errors import ConfigurationError
 
 _ROOTS = ('mujoco', 'mujocoinclude')
-_BEFORE = (('<!--', '-->'), ('<?', '?>'), ('<!', '>'))
+_BEFORE = re.compile(r'\s*(<!--.*?-->|<\?.*?\?>|<!(?!--).*?>)', re.DOTALL)
+_ELEMENT = re.compile(r'\s*<([\w:.-]+)')
 
 
 def is_mjcf(source: object) -> bool:
@@ -36,16 +37,8 @@ def check_no_root(source: object, root: str | None) -> None:
 
 def _first_element(text: str) -> str:
     """Return the name of the first element of XML, behind comments however long."""
-    at = 0
-    while True:
-        at = len(text) - len(text[at:].lstrip('\ufeff \t\r\n'))
-        for begin, end in _BEFORE:
-            if text.startswith(begin, at):
-                closed = text.find(end, at + len(begin))
-                if closed < 0:
-                    return ''
-                at = closed + len(end)
-                break
-        else:
-            found = re.compile(r'<([\w:.-]+)').match(text, at)
-            return found[1] if found else ''
+    at = len(text) - len(text.lstrip('\ufeff'))
+    while skipped := _BEFORE.match(text, at):
+        at = skipped.end()
+    found = _ELEMENT.match(text, at)
+    return found[1] if found else ''

@@ -5,6 +5,7 @@
 [Bos 2022, section 2.2].
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -42,18 +43,13 @@ KINDS = {
 }
 
 
-def position_names(joint: Joint) -> tuple[str, ...]:
-    """Return the name of each position of a joint: its own, or joint/suffix."""
-    return _names(joint, KINDS[joint.kind].positions)
-
-
-def rate_names(joint: Joint) -> tuple[str, ...]:
-    """Return the name of each rate of a joint: its own, or joint/suffix."""
-    return _names(joint, KINDS[joint.kind].rates)
-
-
-def _names(joint: Joint, suffixes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f'{joint.name}/{suffix}' if suffix else joint.name for suffix in suffixes)
+def names_of(joints: Iterable[Joint], part: str) -> tuple[str, ...]:
+    """Return the names of the ``positions`` or ``rates`` of joints: their own, or joint/suffix."""
+    return tuple(
+        f'{joint.name}/{suffix}' if suffix else joint.name
+        for joint in joints
+        for suffix in getattr(KINDS[joint.kind], part)
+    )
 
 
 def motion_subspace(source: str, joint: Joint) -> Array:

@@ -7,7 +7,7 @@
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -31,14 +31,7 @@ from geolin_ros.errors import (
 )
 from geolin_ros.kernels.packing.types import BASE, Tree
 from geolin_ros.model.inertia_check import check_joint_inertias, negative_moments
-from geolin_ros.model.joint_kinds import (
-    KINDS,
-    motion_subspace,
-    plane_axes,
-    position_names,
-    rate_names,
-    unit_axis,
-)
+from geolin_ros.model.joint_kinds import KINDS, motion_subspace, names_of, plane_axes, unit_axis
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
@@ -106,9 +99,9 @@ def number_bodies(
     noted = (*description.findings, *heavy, *implausible)
     return {
         'tree': tree,
-        'coordinate_names': tuple(name for joint in ordered for name in rate_names(joint)),
-        'joint_names': tuple(name for joint in independent for name in rate_names(joint)),
-        'position_names': tuple(name for joint in independent for name in position_names(joint)),
+        'coordinate_names': names_of(ordered, 'rates'),
+        'joint_names': names_of(independent, 'rates'),
+        'position_names': names_of(independent, 'positions'),
         'dependent_joints': tuple(following.values()),
         'body_names': body_names,
         'frames': frames,
@@ -277,13 +270,18 @@ def _tree_arrays(
         [number[body.joint.name] for body in bodies if body.joint is not None], dtype=np.int64
     )
     placements = np.array([body.placement for body in bodies])
-    masters = [row.master for row in couplings]
+    own = {joint.name: joint for joint in independent}
+    masters = [own[row.master] for row in couplings]
 
     def by_body(base_value: int, values: IntArray) -> IntArray:
         return np.concatenate(([base_value], values[of_body])).astype(np.int64)
 
     def column(values: Iterable[float], sizes: IntArray = v_size) -> Array:  # one entry a rate
         return np.repeat(np.fromiter(values, dtype=np.float64, count=len(ordered)), sizes)
+
+    def entries(part: str) -> IntArray:  # of the masters, among the independent joints
+        names = names_of(independent, part)
+        return np.array([names.index(name) for name in names_of(masters, part)], dtype=np.int64)
 
     tree = Tree(
         parent=np.array([body.parent for body in bodies], dtype=np.int64),
@@ -302,9 +300,9 @@ def _tree_arrays(
         friction_speed=column(joint.friction_speed for joint in ordered),
         stiffness=column(joint.stiffness for joint in ordered),
         rest=column(joint.rest for joint in ordered),
-        master=_entries_of(masters, v_size, independent, rate_names),
+        master=entries('rates'),
         multiplier=column(row.multiplier for row in couplings),
-        position_master=_entries_of(masters, q_size, independent, position_names),
+        position_master=entries('positions'),
         position_multiplier=column((row.multiplier for row in couplings), q_size),
         offset=column((row.offset for row in couplings), q_size),
     )
@@ -316,19 +314,6 @@ def _tree_arrays(
 def _starts(sizes: IntArray) -> IntArray:
     """Return where each of consecutive parts begins."""
     return np.cumsum(sizes) - sizes
-
-
-def _entries_of(
-    joints: Iterable[str],
-    sizes: IntArray,
-    independent: list[Joint],
-    names: Callable[[Joint], tuple[str, ...]],
-) -> IntArray:
-    """Return the entries of named joints, ``sizes`` each, among those of the independent ones."""
-    starts = _starts(np.array([len(names(joint)) for joint in independent], dtype=np.int64))
-    start = {joint.name: at for joint, at in zip(independent, starts, strict=True)}
-    found = [start[name] + np.arange(size) for name, size in zip(joints, sizes, strict=True)]
-    return np.concatenate([np.empty(0, np.int64), *found])
 
 
 def _limits(joints: list[Joint]) -> tuple[Array, Array, Array, Array]:

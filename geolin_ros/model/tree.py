@@ -70,17 +70,6 @@ class ReadingOptions(TypedDict, total=False):
     loops: Sequence[Loop | str] | None
 
 
-_DEFAULTS: ReadingOptions = {
-    'base': None,
-    'mimic': 'exact',
-    'joints': None,
-    'locked_joints': None,
-    'coulomb_friction': False,
-    'gravity': STANDARD_GRAVITY,
-    'actuated_joints': None,
-    'overlay': None,
-    'loops': None,
-}
 OTHER_NAMES = {
     'fixed_base': "base='fixed'",
     'useFixedBase': "base='fixed'",
@@ -221,11 +210,13 @@ class TreeModel:
             Whether the Coulomb friction of the description acts, smoothed as f tanh(r / v0);
             by default it does not.
         """
-        given: dict[str, Any] = {**_DEFAULTS, **options}
-        _check_options(given)
-        base, mimic, joints, overlay = (
-            given[name] for name in ('base', 'mimic', 'joints', 'overlay')
+        _check_options(options)
+        base, mimic, joints = (
+            options.get('base'),
+            options.get('mimic', 'exact'),
+            options.get('joints'),
         )
+        overlay, friction = options.get('overlay'), options.get('coulomb_friction', False)
         if overlay is not None:
             from geolin_ros.description.overlay import apply_overlay
 
@@ -240,11 +231,11 @@ class TreeModel:
                 python_warnings.warn(noted[0], ModelWarning, stacklevel=2)
         check_choice('base', base, get_args(Base))
         check_choice('mimic', mimic, get_args(MimicReading))
-        locked = dict(given['locked_joints'] or {})
+        locked = dict(options.get('locked_joints') or {})
         if joints is not None:
             locked |= _unlisted(description, joints, locked, mimic)
         description, locked = lock_joints(description, locked)
-        numbered = number_bodies(description, base, mimic, joints, given['coulomb_friction'])
+        numbered = number_bodies(description, base, mimic, joints, friction)
         numbered['warnings'] = (*noted, *numbered['warnings'])
         numbered['limits'] = JointLimits(*numbered['limits'])
         frames = {name: Frame(*place) for name, place in numbered.pop('frames').items()}
@@ -254,12 +245,12 @@ class TreeModel:
         }
         efforts = [measured.get(name, (1.0, 0.0)) for name in names]
         calibrated = any(effort != (1.0, 0.0) for effort in efforts)
-        loops = description.loops if given['loops'] is None else given['loops']
-        actuated = given['actuated_joints']
+        loops, actuated = options.get('loops'), options.get('actuated_joints')
+        loops = description.loops if loops is None else loops
         model = cls(
             name=description.name,
             base=base,
-            gravity=three_numbers('gravity', given['gravity']),
+            gravity=three_numbers('gravity', options.get('gravity', STANDARD_GRAVITY)),
             frames=frames,
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
             actuated_joints=names if actuated is None else tuple(actuated),
@@ -568,18 +559,19 @@ def _check_options(given: Mapping[str, object]) -> None:
 
     Raises `TypeError` as for any keyword that a function does not have.
     """
-    for name in given.keys() - _DEFAULTS:
-        meant = did_you_mean(name, [*_DEFAULTS, *OTHER_NAMES])
+    known = ReadingOptions.__annotations__
+    for name in given.keys() - known.keys():
+        meant = did_you_mean(name, [*known, *OTHER_NAMES])
         if name in OTHER_NAMES:
             meant = f'did you mean {OTHER_NAMES[name]}? '
-        options = ', '.join(_DEFAULTS)
-        raise TypeError(f'a model has no option {name!r}; {meant}options are {options}')
+        raise TypeError(f'a model has no option {name!r}; {meant}options are {", ".join(known)}')
     for name in ('actuated_joints', 'joints'):
-        if isinstance(given[name], str):  # its letters would be taken for names
+        listed = given.get(name)
+        if isinstance(listed, str):  # its letters would be taken for names
             raise ConfigurationError(
-                f'{name} is {given[name]!r}, expected a list of names; write [{given[name]!r}]'
+                f'{name} is {listed!r}, expected a list of names; write [{listed!r}]'
             )
-    friction = given['coulomb_friction']
+    friction = given.get('coulomb_friction', False)
     if not isinstance(friction, bool | np.bool_):
         raise ConfigurationError(f'coulomb_friction is {friction!r}, expected True or False')
 
