@@ -25,7 +25,7 @@ from geolin_ros.description import (
     Severity,
     tree_findings,
 )
-from geolin_ros.description.values import link_findings
+from geolin_ros.description.values import SHORTEST_AXIS, link_findings
 from geolin_ros.errors import GeolinError, nearest
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
@@ -34,7 +34,6 @@ from geolin_ros.urdf.safe_xml import Located
 T = TypeVar('T')
 
 MAX_MAGNITUDE = 1e9
-MIN_AXIS_NORM = 1e-9
 MAX_LINKS = 10_000
 MAX_ATTRIBUTE_LENGTH = 1_000
 MAX_FINDINGS = 1_000
@@ -278,7 +277,7 @@ class Reader:
         axis, along_x = self._part(joint, 'axis'), np.array([1.0, 0.0, 0.0])
         if axis is None or kind not in _ALONG_AXIS:
             return along_x
-        expected = f'3 finite decimal numbers of norm above {MIN_AXIS_NORM:g}'
+        expected = f'3 finite decimal numbers of norm above {SHORTEST_AXIS:g}'
         return self._value(axis, 'xyz', _direction, expected, along_x, True)
 
     def _limits(self, joint: Located, kind: str) -> Limits:
@@ -371,7 +370,7 @@ def _numbers(value: Any, shape: tuple[int, ...]) -> Array:
 
 def _direction(value: Any) -> Array:
     axis = _numbers(value, (3,))
-    if np.linalg.norm(axis) <= MIN_AXIS_NORM:
+    if np.linalg.norm(axis) <= SHORTEST_AXIS:
         raise ValueError
     return axis
 

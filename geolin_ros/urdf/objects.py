@@ -6,7 +6,6 @@ The three share names: a robot has ``links`` and ``joints``; they differ in how 
 (xyz and rpy, or 4x4) and an inertia (six numbers, or 3x3).
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,17 @@ from geolin_ros.description import Finding, Refused
 from geolin_ros.urdf.elements import INERTIA, POSE
 from geolin_ros.urdf.safe_xml import Located
 
-_PARTS = {
+_SEVERAL = {
+    'origin': ('xyz', 'rpy'),
+    'inertia': ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'),
     'limit': ('lower', 'upper', 'velocity', 'effort'),
     'dynamics': ('damping', 'friction'),
     'mimic': ('joint', 'multiplier', 'offset'),
 }
+"""Attributes of parts that have them in objects too."""
+_WHOLE = {'origin': POSE, 'inertia': INERTIA, 'axis': 'xyz', 'mass': 'value'}
+_WHOLE |= {'parent': 'link', 'child': 'link'}
+"""The attribute that a part is in objects."""
 
 
 def elements_of(parsed: Any, found: list[Finding]) -> Located:
@@ -30,17 +35,19 @@ def elements_of(parsed: Any, found: list[Finding]) -> Located:
     """
     robot = getattr(parsed, 'robot', parsed)
     try:
-        root = _add(None, 'robot', name=robot.name)
+        root = _element(None, 'robot', name=robot.name)
         made_up = [_add_link(root, link) for link in robot.links]
         for joint in robot.joints or ():
             _add_joint(root, joint)
         for transmission in getattr(robot, 'transmissions', None) or ():  # yourdfpy has none
-            element = _add(root, 'transmission')
+            element = _element(root, 'transmission')
             for joint in transmission.joints:
-                _add(element, 'joint', name=joint.name)
+                _element(element, 'joint', name=joint.name)
             for actuator in transmission.actuators:
                 if actuator.mechanicalReduction is not None:
-                    _add(element, 'mechanicalReduction').text = str(actuator.mechanicalReduction)
+                    _element(element, 'mechanicalReduction').text = str(
+                        actuator.mechanicalReduction
+                    )
     except (AttributeError, TypeError) as error:
         raise Refused(
             '',
@@ -60,7 +67,7 @@ def elements_of(parsed: Any, found: list[Finding]) -> Located:
     return root
 
 
-def _add(holder: Located | None, tag: str, **attributes: Any) -> Located:
+def _element(holder: Located | None, tag: str, **attributes: Any) -> Located:
     """Return a new part of an element, with the attributes that are not None."""
     element = Located(tag)
     for key, value in attributes.items():
@@ -72,12 +79,14 @@ def _add(holder: Located | None, tag: str, **attributes: Any) -> Located:
     return element
 
 
-def _add_numbers(holder: Located, tag: str, value: Any, keys: Iterable[str], matrix: str) -> None:
-    """Add a value of a library: attributes of these names, or a matrix."""
-    if value is None:
-        return
-    named = {key: getattr(value, key) for key in keys if hasattr(value, key)}
-    _add(holder, tag, **named or {matrix: value})
+def _add_parts(holder: Located, of: Any, *tags: str) -> None:
+    """Add what an object has of these parts."""
+    for tag in tags:
+        part = getattr(of, tag)
+        known = [key for key in _SEVERAL.get(tag, ()) if hasattr(part, key)]
+        if part is not None:
+            values = {key: getattr(part, key) for key in known} or {_WHOLE[tag]: part}
+            _element(holder, tag, **values)
 
 
 def _add_link(root: Located, link: Any) -> str:
@@ -85,7 +94,7 @@ def _add_link(root: Located, link: Any) -> str:
 
     They give a link without ``<inertial>`` 1 kg and the identity as inertia about its frame.
     """
-    element, inertial = _add(root, 'link', name=link.name), link.inertial
+    element, inertial = _element(root, 'link', name=link.name), link.inertial
     if inertial is None:
         return ''
     if (
@@ -95,23 +104,12 @@ def _add_link(root: Located, link: Any) -> str:
         and (inertial.origin is None or np.array_equal(inertial.origin, np.eye(4)))
     ):
         return str(link.name)
-    holder = _add(element, 'inertial')
-    _add(holder, 'mass', value=inertial.mass)
-    _add_numbers(holder, 'origin', inertial.origin, ('xyz', 'rpy'), POSE)
-    moments = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-    _add_numbers(holder, 'inertia', inertial.inertia, moments, INERTIA)
+    _add_parts(_element(element, 'inertial'), inertial, 'mass', 'origin', 'inertia')
     return ''
 
 
 def _add_joint(root: Located, joint: Any) -> None:
     kind = getattr(joint, 'joint_type', None) or joint.type
-    element = _add(root, 'joint', name=joint.name, type=kind)
-    _add(element, 'parent', link=joint.parent)
-    _add(element, 'child', link=joint.child)
-    _add_numbers(element, 'origin', joint.origin, ('xyz', 'rpy'), POSE)
-    if joint.axis is not None:
-        _add(element, 'axis', xyz=joint.axis)
-    for tag, keys in _PARTS.items():
-        value = getattr(joint, tag)
-        if value is not None:
-            _add(element, tag, **{key: getattr(value, key) for key in keys})
+    element = _element(root, 'joint', name=joint.name, type=kind)
+    ends = 'parent', 'child'
+    _add_parts(element, joint, *ends, 'origin', 'axis', 'limit', 'dynamics', 'mimic')
