@@ -43,7 +43,9 @@ class ParameterServices(ParameterService):
     async def _set(self, parameters: Sequence[Any]) -> SetParametersResult:
         node: Any = self._get_node()
         try:
-            await node.look_ahead(parameters)
+            reason = await node.objection(parameters)
+            if reason:
+                return SetParametersResult(successful=False, reason=reason)
             return node.set_parameters_atomically(parameters)
         except ParameterNotDeclaredException as error:
             return SetParametersResult(successful=False, reason=str(error))

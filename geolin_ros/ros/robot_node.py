@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ from geolin_ros.ros.signals import PARENT, handled_signals
 from geolin_ros.stream.compiling import announced
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.serialized import VIEWS
-from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, PAYLOAD_NAMES, check_payload
+from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.parameters.table import Parameter, check_all
 from geolin_ros.stream.topics import Counts
@@ -104,13 +104,6 @@ class Reading(NamedTuple):
     values: Mapping[str, Any]
 
 
-class _Trial(NamedTuple):
-    """Robots, of which one has to suit the ``values`` of all parameters."""
-
-    robots: Sequence[str | Path]
-    values: dict[str, Any]
-
-
 @dataclass(eq=False)
 class Pipeline:
     """All that belongs to one model: a stream and the writer of its messages."""
@@ -146,7 +139,6 @@ class RobotNode(LifecycleNode):
             self._build, self._post, self._on_built, self._on_refused, self._take_back
         )
         self._trier = ThreadPoolExecutor(1, thread_name_prefix='parameters')
-        self._tried = _Trial((), {}), ''
         self.is_compiling = False  # a thread is busy that cannot be stopped
         self.asked_to_stop: Callable[[], bool] = lambda: False  # see `run`
         super().__init__(name, start_parameter_services=False, **options)
@@ -499,53 +491,33 @@ class RobotNode(LifecycleNode):
             self._model = last
         return last[1]
 
-    async def look_ahead(self, parameters: Sequence[Any]) -> None:
-        """Try parameters on the robots in another thread; what sets them then knows the answer."""
-        with suppress(Exception):  # of another type, for one: whoever sets them says so
-            trial = self._trial({parameter.name: parameter.value for parameter in parameters})
-            self._tried = trial, await self.aside(self._trier, self._try, trial)
+    async def objection(self, parameters: Sequence[Any]) -> str:
+        """Return why no robot could be served with parameters, tried in another thread, or ''.
 
-    def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
-        try:
-            trial = self._trial({parameter.name: parameter.value for parameter in parameters})
-        except GeolinError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        tried, reason = self._tried
-        if trial != tried:
-            reason = self._try(trial)
-        return SetParametersResult(successful=not reason, reason=reason)
-
-    def _trial(self, changed: dict[str, Any]) -> _Trial:
-        """Return what is to be tried of changed parameters; raise for those that are wrong alone.
-
-        The robots are the newest, which perhaps only waits for them, and the one that is served.
-        Without either, the one that parameters tell of.
+        The robots are the newest, which perhaps only waits for them, and the one that is served;
+        without either, the one that parameters tell of.
         """
-        check_all(changed, self._table)
-        self.check(changed)
-        present = {name: self.get_parameter(name).value for name in self._table}
-        changed = {name: value for name, value in changed.items() if name in self._table}
-        if not changed:
-            return _Trial((), present)
-        values = present | changed
-        if any(changed.get(name) != present.get(name) for name in PAYLOAD_NAMES):  # not a dump
-            check_payload(changed, values)
-        served = self._server.served
+        changed = {parameter.name: parameter.value for parameter in parameters}
+        try:
+            values = self._checked(changed)
+        except Exception:  # of another type, for one: whoever sets them says so
+            return ''
+        served, file = self._server.served, values['robot_description_file']
+        newest = self._description or values['robot_description'] or (file and Path(file))
+        robots = [newest, served.description if served else '']
         if changed.get('robot_description'):
-            return _Trial([changed['robot_description']], values)
-        if served is not None:
-            newest = self._description or served.description
-            return _Trial([*dict.fromkeys((newest, served.description))], values)
-        file = present['robot_description_file']
-        given = self._description or present['robot_description'] or (file and Path(file))
-        return _Trial([given] if given else (), values)
+            robots = [changed['robot_description']]
+        elif changed.keys().isdisjoint(self._table):
+            robots = []
+        wanted = [Wanted(robot, values) for robot in dict.fromkeys(robots) if robot]
+        return str(await self.aside(self._trier, self._try, wanted))
 
-    def _try(self, trial: _Trial) -> str:
-        """Return why none of the robots could be served with the parameters, empty if one can."""
-        reason, values = '', trial.values
-        for robot in trial.robots:
+    def _try(self, wanted: Sequence[Wanted]) -> str:
+        """Return why none of the robots could be served, empty if one can or there is none."""
+        reason = ''
+        for robot in wanted:
             try:
-                self.make_stream(Reading(self._read(robot, values), robot, values))
+                self.make_stream(Reading(self._read(*robot), *robot))
             except (GeolinError, OSError) as error:
                 reason = str(error)
             except Exception as error:  # else it would end the process
@@ -553,6 +525,22 @@ class RobotNode(LifecycleNode):
             else:
                 return ''
         return reason
+
+    def _check_parameters(self, parameters: list[Any]) -> SetParametersResult:
+        try:
+            self._checked({parameter.name: parameter.value for parameter in parameters})
+        except GeolinError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _checked(self, changed: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of all parameters, with changed ones; raise for wrong ones."""
+        check_all(changed, self._table)
+        self.check(changed)
+        present = {name: self.get_parameter(name).value for name in self._table}
+        values = present | {name: value for name, value in changed.items() if name in present}
+        check_payload({key: v for key, v in values.items() if v != present[key]}, values)
+        return values
 
     def _take_back(self) -> None:
         """Set parameters back that could not be applied."""

@@ -322,9 +322,6 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
     )
 
 
-PAYLOAD_NAMES = 'payload.frame', 'payload.mass'
-
-
 def check_payload(given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Check that somebody who has ``given`` a payload has named what carries it, now or before.
 
