@@ -48,26 +48,35 @@ class LinearizedTrajectory:
     force in an interval are zero there. Arrays are overwritten by a call that is given this one as
     ``out``.
 
+    Attributes
+    ----------
+    A : (N, 2 m, 2 m)
+    B : (N, 2 m, n_u)
+    c : (N, 2 m)
+        The defect: log(x_{k+1}^-1 g_{k+1}) of the motion from x_k under tau_k.
+    nu_dot : (N, m)
+        Forward dynamics at the nodes, as in `Linearization`.
+    wrenches : (N, rows)
+        Contact forces at the nodes, in contact axes [N, N m].
+    wrench_by_state : (N, rows, 2 m)
+        F_z, derivative by z_k.
+    wrench_by_tau : (N, rows, n_u)
+        F_u, derivative by the efforts of the actuated joints.
+    in_force
+        Names of the contacts in force in each interval.
+    first
+        The first row of each contact by name.
     """
 
     A: Array
-    """(N, 2 m, 2 m)"""
     B: Array
-    """(N, 2 m, n_u)"""
     c: Array
-    """(N, 2 m) defect: log(x_{k+1}^-1 g_{k+1}) of the motion from x_k under tau_k."""
     nu_dot: Array
-    """(N, m) forward dynamics at the nodes, as in `Linearization`."""
     wrenches: Array
-    """(N, rows) contact forces at the nodes, in contact axes [N, N m]."""
     wrench_by_state: Array
-    """(N, rows, 2 m) F_z, derivative by z_k."""
     wrench_by_tau: Array
-    """(N, rows, n_u) F_u, derivative by the efforts of the actuated joints."""
     in_force: tuple[Names, ...]
-    """Names of the contacts in force in each interval."""
     first: dict[str, int]
-    """The first row of each contact by name."""
 
     def __len__(self) -> int:
         """Return N."""

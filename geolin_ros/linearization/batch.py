@@ -28,14 +28,24 @@ from geolin_ros.typing import Array
 class LinearizationBatch:
     """Linearizations about N states: the arrays of `Linearization` with the sample in front.
 
+    Attributes
+    ----------
+    A : (N, 2 m, 2 m)
+    B : (N, 2 m, n_u)
+    nu_dot : (N, m)
+    drift : (N, 2 m)
+    wrenches : (N, rows)
+    wrench_by_state : (N, rows, 2 m)
+    wrench_by_tau : (N, rows, n_u)
+    reference, columns, inputs, contacts
+        As in `Linearization`.
+
     ``len(batch)`` is N, ``batch[k]`` a `Linearization` that shares the memory, ``batch[a:b]`` a
     batch that does.
     """
 
     A: Array
-    """(N, 2 m, 2 m)"""
     B: Array
-    """(N, 2 m, n_u)"""
     nu_dot: Array
     drift: Array
     wrenches: Array
@@ -156,15 +166,20 @@ class Batches:
         wrenches
             External wrenches on links, the same in every state.
         out
-            At least N samples of `room`, of this linearizer, to be overwritten; its first N are
-            returned. Memory that is not touched for the first time is much faster.
+            At least N samples of `room`, of this linearizer, to be overwritten: memory that is
+            not touched for the first time is much faster.
         threads
             How many share the call; the results do not depend on it.
+
+        Returns
+        -------
+        LinearizationBatch
+            The first N samples of ``out`` if that is given.
 
         Raises
         ------
         ShapeError
-            If an array has not the size of the robot, or ``out`` is too small or of another.
+            If an array has not the size of the robot, or ``out`` is too small.
         NotFiniteError, SingularInertiaError
             As `Linearizer`, about the first such sample. Others are filled.
         """

@@ -44,24 +44,35 @@ class Discretization:
     At t the reference is the state itself. At t + dt it is the next state (``'moving'``), or still
     the state (``'frozen'``), or the one given as ``next_reference``.
 
+    Attributes
+    ----------
+    Phi : (2 m, 2 m)
+        Derivative by the state; fixed base m = n, [s; r].
+    Gamma : (2 m, n_u)
+        Derivative by the efforts of the actuated joints, constant over the step.
+    next_state
+        Prediction ``dt`` after the state.
+    defect : (2 m,)
+        d = log(g_ref+^-1 g_next), the prediction as seen from the reference at t + dt: zero for
+        ``'moving'``, the drift for ``'frozen'``. Phi and Gamma belong to the chart about g_ref+.
+    nu_dot : (m,)
+        Forward dynamics at the state, as in `Linearization`.
+    dt
+        Time step [s].
+    method, reference
+        As asked for.
+    model, state
+        The robot, and where the step begins.
     """
 
     model: TreeModel
     state: State
-    """Where the step begins."""
     Phi: Array
-    """(2 m, 2 m) derivative by the state; fixed base m = n, [s; r]."""
     Gamma: Array
-    """(2 m, n_u) derivative by the efforts of the actuated joints, constant over the step."""
     next_state: State
-    """Prediction ``dt`` after the state."""
     defect: Array
-    """(2 m,) d = log(g_ref+^-1 g_next), the prediction as seen from the reference at t + dt: zero
-    for ``'moving'``, the drift for ``'frozen'``. Phi and Gamma are in the chart about g_ref+."""
     nu_dot: Array
-    """(m,) forward dynamics at the state, as in `Linearization`."""
     dt: float
-    """[s]"""
     method: Method
     reference: Reference
 

@@ -53,29 +53,42 @@ class Bases(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReducedLinearization:
-    """ydot = A y + B du for the displacements z = P y that the contacts admit."""
+    """ydot = A y + B du for the displacements z = P y that the contacts admit.
+
+    Attributes
+    ----------
+    A : (k, k)
+        k = 2 (m - rank). Its eigenvalues mean something at equilibria; elsewhere they depend on
+        how P turns.
+    B : (k, n_u)
+    P : (2 m, k)
+        Orthonormal basis of the admissible displacements; at rest blkdiag(N, N).
+    N : (m, k / 2)
+        Orthonormal basis of the admissible velocities, J N = 0.
+    W : (k / 2, m)
+        The projection on them along M, Eq. (3).
+    M : (m, m)
+        Mass matrix.
+    L : (k, 2 m)
+        Projection of displacements along M, Eq. (2), L P = 1.
+    wrench_by_state : (rows, k)
+        Derivative of the contact forces by y.
+    wrench_by_tau : (rows, n_u)
+        By the efforts of the actuated joints.
+    full
+        The linearization this was made of.
+    """
 
     A: Array
-    """(k, k) with k = 2 (m - rank). Its eigenvalues mean something at equilibria; elsewhere they
-    depend on how P turns."""
     B: Array
-    """(k, n_u)"""
     P: Array
-    """(2 m, k) orthonormal basis of the admissible displacements; at rest blkdiag(N, N)."""
     N: Array
-    """(m, k / 2) orthonormal basis of the admissible velocities, J N = 0."""
     W: Array
-    """(k / 2, m) projection on them along M, Eq. (3)."""
     M: Array
-    """(m, m) mass matrix."""
     L: Array
-    """(k, 2 m) projection of displacements along M, Eq. (2), L P = 1."""
     wrench_by_state: Array
-    """(rows, k) derivative of the contact forces by y."""
     wrench_by_tau: Array
-    """(rows, n_u) by the efforts of the actuated joints."""
     full: Linearization
-    """What this was made of."""
 
     def lift(self, y: ArrayLike) -> Array:
         """Return z = P y (2 m,) or (2 m, columns)."""

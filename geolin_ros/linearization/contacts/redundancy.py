@@ -15,23 +15,33 @@ CONSISTENT_BELOW = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Redundancy:
-    """The rank of the stacked contact Jacobian."""
+    """The rank of the stacked contact Jacobian.
+
+    Attributes
+    ----------
+    rows
+        Name and unit of the force of each row.
+    velocities
+        Number m of velocities of the robot.
+    rank
+        Independent rows. Below their number forces are those of least norm.
+    smallest_kept, largest_dropped
+        Eigenvalues of J M^-1 J' next to the decision, over the largest one; 0 if there is none.
+    dropped : (rows, rows - rank)
+        Basis of the forces that move nothing, J' dropped = 0; orthonormal once torques are
+        divided by the length of `Linearizer`.
+    contradiction
+        Share of the accelerations that the contacts ask for which they deny each other, in
+        [0, 1]; zero at states that satisfy the contacts.
+    """
 
     rows: tuple[Label, ...]
-    """Name and unit of the force of each row."""
     velocities: int
-    """Number m of velocities of the robot."""
     rank: int
-    """Independent rows. Below their number forces are those of least norm."""
     smallest_kept: float
     largest_dropped: float
-    """Eigenvalues of J M^-1 J' next to the decision, over the largest one; 0 if there is none."""
     dropped: Array
-    """(rows, rows - rank) basis of the forces that move nothing, J' dropped = 0; orthonormal once
-    torques are divided by the length of `Linearizer`."""
     contradiction: float
-    """Share of the accelerations that the contacts ask for which they deny each other, in [0, 1];
-    zero at states that satisfy the contacts."""
 
     @property
     def admissible(self) -> int:
