@@ -47,21 +47,18 @@ class Parameter:
         """Raise `ConfigurationError` if ``value`` is not allowed."""
         if self.choices:
             check_choice(f'parameter {self.name}', value, self.choices)
-        if self.bounds is not None and not self.bounds[0] <= value <= self.bounds[1]:
-            low, high = self.bounds
+        low, high = self.bounds or (0.0, 0.0)
+        if self.bounds and not low <= value <= high:
             expected = f'{low:g} to {high:g} {self.unit}'.rstrip()
             raise ConfigurationError(f'parameter {self.name} is {value!r}, expected {expected}')
         if self.entry is not None:
             for text in entries_of(value):
                 self.entry(text)
         if isinstance(self.default, list) and self.default != NO_NAMES:
-            if len(value) != len(self.default):
+            count = len(self.default)
+            if len(value) != count or not all(map(math.isfinite, value)):
                 raise ConfigurationError(
-                    f'parameter {self.name} has {len(value)} numbers, expected {len(self.default)}'
-                )
-            if not all(map(math.isfinite, value)):
-                raise ConfigurationError(
-                    f'parameter {self.name} is {list(value)}, expected finite numbers'
+                    f'parameter {self.name} is {list(value)}, expected {count} finite numbers'
                 )
 
 
@@ -72,14 +69,9 @@ def row_of(
     unit: str = '',
     bounds: tuple[float, float] | None = None,
     choices: tuple[str, ...] = (),
-    field: str = '',
 ) -> Parameter:
-    """Return the row of a field of a dataclass, whose default and choices it has.
-
-    ``field`` is its name, where the parameter does not tell.
-    """
-    names = (field,) if field else _fields_of(name)
-    found = next(found for found in fields(settings) if found.name in names)
+    """Return the row of a field of a dataclass, whose default and choices it has."""
+    found = next(found for found in fields(settings) if found.name in _fields_of(name))
     default: Any = found.default
     return Parameter(name, default, text, unit, choices or get_args(found.type), bounds)
 
