@@ -54,6 +54,8 @@ MOVED = {
     'geolin_ros.ros.state_estimator': 'geolin_estimation.state_estimator',
     'geolin_ros.ros.torque_estimator': 'geolin_estimation.torque_estimator',
     'geolin_ros.ros.watcher': 'geolin_tools.view.watcher',
+    'geolin_ros.stream.operating_points': 'geolin_ros.stream.linearization_stream',
+    'geolin_ros.stream.state_stream': 'geolin_ros.stream.topics',
     'geolin_ros.urdf.writer': 'geolin_tools.urdf_writer',
     'geolin_ros.view': 'geolin_tools.view',
 }

@@ -38,7 +38,7 @@ class FailedCheck(NamedTuple):
     """What a file holds."""
 
     model: TreeModel
-    values: Mapping[str, Any]
+    settings: StreamSettings
     sample: Sample
     certificate: Certificate
 
@@ -135,7 +135,7 @@ def load_failed_check(path: Path) -> FailedCheck:
             f'{path} is about robot {content["robot"]!r} with hash {content["model_hash"]}, but '
             f'its description gives {model.hash}: it was read by another version'
         )
-    return FailedCheck(model, values, sample, found)
+    return FailedCheck(model, stream_settings(default_values() | values), sample, found)
 
 
 def linearize_again(failed: FailedCheck) -> Claim:
@@ -143,18 +143,14 @@ def linearize_again(failed: FailedCheck) -> Claim:
     claim = failed.sample.claim
     linearizer, tau = Linearizer(failed.model, claim.contacts), claim.tau
     point = OperatingPoint(0, 0, claim.state, tau, tau, claim.wrenches, linearizer.contacts)
-    answer = linearize(point, linearizer, _settings(failed))
+    answer = linearize(point, linearizer, failed.settings)
     return claim._replace(A=answer.A.copy(), B=answer.B.copy(), nu_dot=answer.nu_dot.copy())
 
 
 def check_again(failed: FailedCheck, claim: Claim) -> Certificate:
     """Certify a claim about the state of a failed check, along the directions taken then."""
-    certifier = Certifier(failed.model, form_of(_settings(failed)))
+    certifier = Certifier(failed.model, form_of(failed.settings))
     return certify(certifier, Sample(failed.sample.stamp, claim))
-
-
-def _settings(failed: FailedCheck) -> StreamSettings:
-    return stream_settings(default_values() | dict(failed.values))
 
 
 def _state(claim: Claim) -> dict[str, Array]:

@@ -132,7 +132,7 @@ REFUSED = [
     ({'robot_description': '<robot name="broken"><link name="a"/>'}, 'not well-formed'),
     ({'overlay': 'joints: ['}, 'parameter overlay: cannot be read as YAML'),
     ({'torque_source': 'motors'}, "torque_source is 'motors', expected one of 'effort'"),
-    ({'gravity': [0.0, 0.0, float('nan')]}, 'gravity is [0.0, 0.0, nan], expected finite'),
+    ({'gravity': [0.0, 0.0, float('nan')]}, 'gravity is [0.0, 0.0, nan], expected 3 finite'),
     ({'robot_description_file': '/etc/passwd'}, 'robot_description_file'),
     ({'max_rate': 'fast'}, 'type'),
     ({'reference': 'frozen', 'form': 'step'}, 'form'),

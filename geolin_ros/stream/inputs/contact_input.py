@@ -20,7 +20,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_state import fields, read_contact
-from geolin_ros.stream.inputs.stamps import Newest
+from geolin_ros.stream.inputs.stamps import NewestMessage
 from geolin_ros.typing import Array
 
 ContactSource = Literal['parameter', 'topic', 'forces', 'efforts']
@@ -98,12 +98,12 @@ class ContactInput:
         for contact in settings.contacts:
             model.frame(contact.frame)
         self._contacts: tuple[Closure, ...] = settings.contacts
-        self._stated = Newest('contact states')
+        self._stated = NewestMessage('contact states')
         measured = settings.contacts if settings.source == 'efforts' else settings.foot_forces
         self.forces = {foot.frame: 0.0 for foot in measured}
         self._holding: set[str] = set()
         self._frames = {foot.topic: foot.frame for foot in settings.foot_forces}
-        self._newest = {topic: Newest(f'force on {topic}') for topic in self._frames}
+        self._newest = {topic: NewestMessage(f'force on {topic}') for topic in self._frames}
         self._seen: tuple[Closure, ...] | None = None
         self._anchored: tuple[Closure, ...] = ()
         self._anchors: dict[str, Array] = {}

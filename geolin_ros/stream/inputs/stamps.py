@@ -34,7 +34,7 @@ def starts_anew(what: str, stamp: int, last: int | None) -> bool:
 
 
 @dataclass
-class Newest:
+class NewestMessage:
     """The newest message of a topic: its stamp [ns], None before the first, and what it says."""
 
     what: str

@@ -12,7 +12,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import inverse, wrench_map
 from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.inputs.stamps import Newest
+from geolin_ros.stream.inputs.stamps import NewestMessage
 from geolin_ros.typing import Array
 
 MissingWrench = Literal['drop', 'zero']
@@ -50,7 +50,7 @@ class WrenchInput:
         self._model, self._timeout, self._missing = model, timeout, missing
         self._prefix = frame_prefix
         self._topics = {topic.topic: topic for topic in topics}
-        self._newest = {topic: Newest(f'wrench on {topic}') for topic in self._topics}
+        self._newest = {topic: NewestMessage(f'wrench on {topic}') for topic in self._topics}
         for about in topics:
             model.frame(about.link)
 

@@ -3,7 +3,7 @@
 """Contact forces and modes as visualization_msgs/MarkerArray, for RViz."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,13 +30,6 @@ COLOURS = ((0.8, 0.2, 0.15, 0.9), (0.85, 0.55, 0.1, 0.9), (0.15, 0.35, 0.6, 0.9)
 _ARROW, _TEXT, _ADD, _DELETE_ALL = 0, 9, 0, 3
 
 
-class ShownMode(NamedTuple):
-    """A mode as arrows (k, 2, 3) from the origins of bodies [m], with words about it."""
-
-    text: str
-    arrows: Array
-
-
 class MarkerWriter:
     """Makes marker arrays; the modes in them are those that were found last.
 
@@ -60,7 +53,7 @@ class MarkerWriter:
         self._model, self._period = model, round(0.999e9 * period)
         self._weight = model.total_mass * (float(np.linalg.norm(model.gravity)) or 9.81)
         self._last: int | None = None
-        self._modes: Sequence[ShownMode] = ()
+        self._modes: Sequence[tuple[str, Array]] = ()  # words, arrows (k, 2, 3)
 
     def show_modes(self, settings: StreamSettings, snapshot: Snapshot) -> None:
         """Find the most unstable modes of a linearization, then the slowest others; takes a while.
@@ -80,7 +73,7 @@ class MarkerWriter:
             lasting = f'{1.0 / abs(value.real):.3g} s' if value.real else 'for ever'
             frequency = abs(value.imag) / (2.0 * np.pi)
             text = f'{entry_words(labels[most].name)}: {frequency:.3g} Hz, {trend}, {lasting}'
-            found.append(ShownMode(text, self._arrows(snapshot.state, shape / shape[most])))
+            found.append((text, self._arrows(snapshot.state, shape / shape[most])))
         self._modes = found
 
     def _arrows(self, state: State, shape: Complex) -> Array:
@@ -116,12 +109,12 @@ class MarkerWriter:
             end = one.point + one.force * (FORCE_LENGTH / self._weight)
             ends = np.stack((one.point, end))
             markers.append(self._arrow(answer, 'contact_forces', number, ends, colour))
-        for rank, mode in enumerate(self._modes):
+        for rank, (words, arrows) in enumerate(self._modes):
             name, colour = f'mode_{rank + 1}', COLOURS[rank % len(COLOURS)]
-            for number, ends in enumerate(mode.arrows):
+            for number, ends in enumerate(arrows):
                 markers.append(self._arrow(answer, name, number, ends, colour))
-            text = self._marker(answer, name, len(mode.arrows), _TEXT, colour)
-            text.text, text.scale.z = mode.text, 0.06
+            text = self._marker(answer, name, len(arrows), _TEXT, colour)
+            text.text, text.scale.z = words, 0.06
             _write_point(text.pose.position, answer.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank))
             markers.append(text)
         array.markers = markers
