@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of a message's arrays, written through views."""
+"""Arrays of a message, written through views of its memory, and words of its enumerations."""
 
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,17 @@ class MatrixWriter:
     def _allocate(self, rows: int, cols: int) -> None:
         self._message.rows, self._message.cols = rows, cols
         self.view = allocate(self._message, 'data', rows * cols).reshape(rows, cols)
+
+
+def word_of(what: str, code: int, codes: Mapping[str, int]) -> str:
+    """Return the word of an enumeration; raise `InputError` for a code that it does not have."""
+    for word, known in codes.items():
+        if known == code:
+            return word
+    raise InputError(
+        f'{what} = {code}, expected one of {sorted(codes.values())}; the publisher is newer than '
+        'this reader, or left the field empty'
+    )
 
 
 def write_matrix(message: Any, values: Array | None) -> None:

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.errors import InputError
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.contact_answer import ContactAnswer, each_wrench
 from geolin_ros.stream.geometry import write_wrench
 from geolin_ros.stream.inputs.contact_state import write_contact
-from geolin_ros.stream.message_memory import MatrixWriter, allocate, read_matrix
+from geolin_ros.stream.message_memory import MatrixWriter, allocate, read_matrix, word_of
 from geolin_ros.typing import Array
 
 SOURCES = {'parameter': 1, 'topic': 2, 'forces': 3, 'given': 4}
@@ -95,19 +94,13 @@ def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
     """
     if not message.source and not message.contacts:
         return None
-    words = {code: word for word, code in SOURCES.items()}
-    if message.source not in words:
-        raise InputError(
-            f'contact dynamics have source {message.source}, expected one of {sorted(words)}; the '
-            'publisher is newer than this reader, or left the field empty'
-        )
     names = (
         f'{c.frame}={c.partner_frame}' if c.partner_frame else c.frame
         for c in message.contacts
         if c.active
     )
     return ReceivedContacts(
-        words[message.source],
+        word_of('contact dynamics have source', message.source, SOURCES),
         tuple(names),
         np.asarray(message.wrenches, dtype=np.float64),
         read_matrix(message.wrenches_by_state),

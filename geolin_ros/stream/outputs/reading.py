@@ -11,7 +11,7 @@ from geolin_ros.errors import InputError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.stream.geometry import read_pose, twist_numbers
 from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.message_memory import read_matrix, word_of
 from geolin_ros.stream.outputs.messages import CODES, METHOD_NONE
 from geolin_ros.typing import Array
 
@@ -93,7 +93,10 @@ def read_linearization(message: Any) -> ReceivedLinearization:
             f'linearization of robot {message.model_name!r} has a, b, drift and nu_dot of shapes '
             f'{shapes}, expected {expected} for its joints; the message is incomplete'
         )
-    words = {field: _word(field, getattr(message, field)) for field in _CODES}
+    words = {
+        field: word_of(f'linearization has {field}', getattr(message, field), codes)
+        for field, codes in _CODES.items()
+    }
     g = message.gravity
     return ReceivedLinearization(
         stamp=nanoseconds(message.header.stamp),
@@ -148,14 +151,4 @@ def _entries(message: Any) -> tuple[list[str], list[str]]:
     return (
         [entry for name in names for entry in entries[name]],
         [entry for name in message.actuated_joints for entry in entries[name]],
-    )
-
-
-def _word(field: str, code: int) -> str:
-    for word, known in _CODES[field].items():
-        if known == code:
-            return word
-    raise InputError(
-        f'linearization has {field} = {code}, expected one of {sorted(_CODES[field].values())}; '
-        'the publisher is newer than this reader, or left the field empty'
     )
