@@ -30,8 +30,7 @@ from geolin_ros.spatial import se3
 from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.differentiation import Differentiator
-from geolin_ros.stream.inputs.joint_input import JointInput
-from geolin_ros.stream.inputs.joint_parts import JointParts
+from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.transform_input import TransformInput

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint positions, velocities and efforts from sensor_msgs/JointState, by name."""
+"""Joint positions, velocities and efforts from sensor_msgs/JointState, whole or in parts."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy as np
 from geolin_ros.errors import UnsupportedJointError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
+
+FIELDS = ('position', 'velocity', 'effort')
 
 
 class JointInput:
@@ -87,4 +91,80 @@ class JointInput:
             missing if length == 0 else Cause.LENGTH,
             f'joint state has {length} entries in {field}, expected {self._count}, one a name; '
             f'{fix}',
+        )
+
+
+class JointParts:
+    """Keeps the newest numbers of each joint until all have come anew.
+
+    A whole joint state has the stamp of its newest part; positions of older parts are carried
+    there along their velocities. All parts are within ``max_skew`` [s] of it. Joints that the
+    robot does not have are ignored.
+    """
+
+    def __init__(self, model: TreeModel, max_skew: float) -> None:
+        self._model, self._max_skew = model, max_skew
+        self._index = {name: c for c, name in enumerate(model.joint_names)}
+        self.forget()
+
+    def forget(self) -> None:
+        """Start anew, after the clock was set back."""
+        n = self._model.n
+        self._values = {field: np.full(n, np.nan) for field in FIELDS}
+        self._stamps = np.zeros(n, dtype=np.int64)
+        self._is_fresh = np.zeros(n, dtype=np.bool_)
+        self._first: int | None = None
+
+    def merge(self, message: Any) -> Any | None:
+        """Take a sensor_msgs/JointState; return a whole one, or None while parts are missing.
+
+        Raises `DroppedInput` if an array has a wrong length, the stamp is not after the last one
+        of these joints, or a joint has not come for longer than max_skew.
+        """
+        stamp = nanoseconds(message.header.stamp)
+        entries = [k for k, name in enumerate(message.name) if name in self._index]
+        joints = [self._index[message.name[k]] for k in entries]
+        if not joints:
+            return None
+        last = int(self._stamps[joints].max())
+        if starts_anew('joint state', stamp, last or None):
+            if last:
+                self.forget()
+            self._first = stamp if self._first is None else self._first
+        for field in FIELDS:
+            values = np.asarray(getattr(message, field), dtype=np.float64)
+            if values.size not in (0, len(message.name)):
+                raise DroppedInput(
+                    Cause.LENGTH,
+                    f'joint state has {values.size} entries in {field}, expected '
+                    f'{len(message.name)}, one a name; let the publisher fill {field}',
+                )
+            self._values[field][joints] = values[entries] if values.size else np.nan
+        self._stamps[joints], self._is_fresh[joints] = stamp, True
+        newest = int(self._stamps.max())
+        since = np.maximum(self._stamps, self._first or newest)
+        c = int(np.argmin(since))
+        waited = (newest - int(since[c])) * 1e-9
+        if waited > self._max_skew:
+            raise DroppedInput(
+                Cause.MISSING_JOINT,
+                f'joint {self._model.joint_names[c]!r} has not come for {waited:.4f} s, expected '
+                f'it in some joint state within {self._max_skew:g} s; start its publisher or '
+                'raise max_skew',
+            )
+        if not self._is_fresh.all() or newest - int(self._stamps.min()) > self._max_skew * 1e9:
+            return None
+        self._is_fresh[:] = False
+        return self._whole(newest)
+
+    def _whole(self, newest: int) -> Any:
+        s, r, tau = (self._values[field] for field in FIELDS)
+        late = (newest - self._stamps) * 1e-9
+        sec, nanosec = divmod(newest, 1_000_000_000)
+        return SimpleNamespace(
+            header=SimpleNamespace(stamp=SimpleNamespace(sec=sec, nanosec=nanosec)),
+            name=list(self._model.joint_names),
+            position=s + np.where(late > 0.0, r * late, 0.0),
+            velocity=r[:0] if np.isnan(r).all() else r.copy(),  # none where no part had any
+            effort=tau[:0] if np.isnan(tau).all() else tau.copy(),
         )
