@@ -66,7 +66,11 @@ BASE_TABLE: tuple[Parameter, ...] = (
             ('gyro_bias', 'the bias of the gyro at the start', 'rad/s'),
             ('accelerometer_bias', 'the bias of the accelerometer at the start', 'm/s^2'),
             ('gyro_walk', 'the random walk of the gyro bias, a density', 'rad/s^2/sqrt(Hz)'),
-            ('accelerometer_walk', 'that of the other bias, a density', 'm/s^3/sqrt(Hz)'),
+            (
+                'accelerometer_walk',
+                'the random walk of the other bias, a density',
+                'm/s^3/sqrt(Hz)',
+            ),
             ('slip', 'the slip of contacts, a density; 0.003 for soles', 'm/s/sqrt(Hz)'),
             ('joint', 'joint positions', 'rad or m'),
             ('point', 'positions of contacts in the description', 'm'),
