@@ -10,7 +10,6 @@ import numpy as np
 from geolin_control.measured import Measured
 from geolin_control.regulator import Reference, Source
 from geolin_ros.control.lqr import Gains
-from geolin_ros.control.support import Support
 from geolin_ros.errors import InputError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -120,7 +119,9 @@ class GainsWriter:
         message.joint_names = list(model.joint_names)
         message.actuated_joints = list(model.actuated_joints)
         message.columns = [label.name for label in gains.columns]
-        message.contacts = [self._contact(support) for support in gains.supports]
+        message.contacts = [self._make_contact() for _ in gains.supports]
+        for contact, support in zip(message.contacts, gains.supports, strict=True):
+            write_contact(contact, support.contact, model)
         StateWriter(message.state, model.n).write(gains.state)
         message.feedforward = gains.feedforward.tolist()
         write_matrix(message.k, gains.K)
@@ -129,11 +130,6 @@ class GainsWriter:
         message.source = _SOURCES[source]
         message.solved = _SOLVED['bank' if gains.solution is None else gains.solution.method]
         return message
-
-    def _contact(self, support: Support) -> Any:
-        state = self._make_contact()
-        write_contact(state, support.contact, self._model)
-        return state
 
 
 def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:

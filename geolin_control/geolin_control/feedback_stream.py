@@ -47,6 +47,8 @@ class FeedbackStream(StateStream[Command]):
         Whether feedback is wanted; else joints are damped.
     is_obeyed
         Whether the motors get its efforts.
+    stamp
+        Of the state that the newest efforts are for [ns]; 0 before the first.
     """
 
     def __init__(
@@ -76,15 +78,10 @@ class FeedbackStream(StateStream[Command]):
         self._frames = {support.frame for support in supports}
         self._state = model.neutral_state()
         self._is_seen = False
-        self._stamp = 0
+        self.stamp = 0
         self._received_at: float | None = None
         self._odometry: Any = None
         self._linearization: Any = None
-
-    @property
-    def stamp(self) -> int:
-        """Stamp [ns] of the state that the newest efforts are for; 0 before the first."""
-        return self._stamp
 
     @property
     def silence(self) -> float:
@@ -113,7 +110,7 @@ class FeedbackStream(StateStream[Command]):
         old, new = earlier.model, self.model
         if old.actuated_joints != new.actuated_joints:
             return
-        self._stamp, self._received_at = earlier._stamp, earlier._received_at
+        self.stamp, self._received_at = earlier.stamp, earlier._received_at
         if earlier.is_obeyed:
             self.regulator.guard.resume(earlier.regulator.guard)
         if old.joint_names != new.joint_names:
@@ -139,7 +136,7 @@ class FeedbackStream(StateStream[Command]):
         reason = self._read(message)
         if reason is None:
             return None
-        now, reason = self._stamp * 1e-9, reason if self.is_active else 'the node is not active'
+        now, reason = self.stamp * 1e-9, reason if self.is_active else 'the node is not active'
         if reason:
             return self.regulator.damp(now, self._state, reason)
         if self._steady.update(now, self._in_force) != frozenset(self.regulator.standing_on):
@@ -189,17 +186,15 @@ class FeedbackStream(StateStream[Command]):
 
     def release(self, reason: str) -> Command:
         """Return efforts on their way to zero, for as long as no state comes."""
-        return self.regulator.release(self._stamp * 1e-9 + self.silence, reason)
+        return self.regulator.release(self.stamp * 1e-9 + self.silence, reason)
 
     def ramp_down(self, reason: str, period: float) -> Iterator[Command]:
         """Yield efforts to be sent ``period`` [s] apart until the motors have none any more."""
-        now = self._stamp * 1e-9 + self.silence
-        while True:
+        now, efforts = self.stamp * 1e-9 + self.silence, np.ones(1)
+        while efforts.any():
             command = self.regulator.release(now, reason)
             yield command
-            if not command.efforts.any():
-                return
-            now += period
+            now, efforts = now + period, command.efforts
 
     def _read(self, message: Any) -> str | None:
         """Read a state; return why only its joints are known, if so, None if parts are missing."""
@@ -217,7 +212,7 @@ class FeedbackStream(StateStream[Command]):
                 raise
             self.counts.drops[drop.cause] += 1
             reason = f'no state of the base: {drop}'
-        self._stamp, self._received_at, self._is_seen = stamp, time.monotonic(), True
+        self.stamp, self._received_at, self._is_seen = stamp, time.monotonic(), True
         if not self.regulator.guard.has_begun:
             tau = np.zeros(self.model.n)
             with contextlib.suppress(DroppedInput):  # of a joint state without efforts

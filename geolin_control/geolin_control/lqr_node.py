@@ -157,13 +157,14 @@ class LqrNode(RobotNode):
         result = super().on_activate(state)
         if self._pipeline is not None:
             self._pipeline.stream.regulator.renew()
-        self._let_feed_back(True)
+            self._pipeline.stream.is_active = True
         return result
 
     @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop to regulate; joints are damped as long as their states come."""
-        self._let_feed_back(False)
+        if self._pipeline is not None:
+            self._pipeline.stream.is_active = False
         result = super().on_deactivate(state)
         self._supervised = [self._open(given) for given in self._motion()]
         return result
@@ -187,10 +188,6 @@ class LqrNode(RobotNode):
         self._designer.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
-    def _let_feed_back(self, is_active: bool) -> None:
-        if self._pipeline is not None:
-            self._pipeline.stream.is_active = is_active
-
     def _stop_supervision(self) -> None:
         for subscription in self._supervised:
             self.destroy_subscription(subscription)
@@ -201,13 +198,11 @@ class LqrNode(RobotNode):
     def _start_design(self, pipeline: Pipeline) -> None:
         """Let the designer look at what there is, if it is idle and its time has come."""
         now, about = time.monotonic(), (pipeline, pipeline.stream.regulator.standing_on)
-        if about != self._designed_on:
-            self._next_design = 0.0  # a change of contacts or parameters does not wait
-        if now < self._next_design or (self._design is not None and not self._design.done()):
-            return
-        self._designed_on = about
-        self._next_design = now + 1.0 / self._values['design_rate']
-        self._design = self._designer.submit(self._redesign, pipeline)
+        is_due = now >= self._next_design or about != self._designed_on  # a change does not wait
+        if is_due and (self._design is None or self._design.done()):
+            self._designed_on = about
+            self._next_design = now + 1.0 / self._values['design_rate']
+            self._design = self._designer.submit(self._redesign, pipeline)
 
     def _redesign(self, pipeline: Pipeline) -> None:
         start, stream = time.perf_counter(), pipeline.stream

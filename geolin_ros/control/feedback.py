@@ -22,11 +22,6 @@ from geolin_ros.typing import Array
 class Feedback:
     """Feedback by gains that may be exchanged at any time; remembers the inputs it has sent.
 
-    Parameters
-    ----------
-    gains
-        To begin with.
-
     Attributes
     ----------
     gains
