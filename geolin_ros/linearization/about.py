@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from geolin_ros.kernels.status import OK, REDUNDANT
-from geolin_ros.linearization.contacts.geometry import Geometry, rows_at
+from geolin_ros.linearization.contacts.constraints import Geometry, rows_at
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.state import State

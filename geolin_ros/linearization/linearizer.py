@@ -40,11 +40,8 @@ if TYPE_CHECKING:  # imported when they are first used: who wants A and B alone 
     from geolin_ros.linearization.batch import Batches
     from geolin_ros.linearization.discretization import Discretization, Method
 
-NO_MEMORY_OF_FLOATS = (
-    *(AttributeError, TypeError, ValueError, NotImplementedError, BufferError),
-    ShapeError,
-)
-"""What a memoryview says to it."""
+NO_FLOATS = AttributeError, TypeError, ValueError, NotImplementedError, BufferError, ShapeError
+"""What a memoryview says to other memory."""
 NO_ROOM: Any = (*[None] * 6, (), *[None] * 5)
 """Before the first result."""
 SETS = 16
@@ -144,12 +141,12 @@ class Linearizer:
 
     @property
     def state(self) -> State:
-        """What `run` linearizes about, to be written into."""
+        """What `run` linearizes about, with efforts `tau` (n,) [N m or N]: to be written into."""
         return self._state
 
     @property
     def tau(self) -> Array:
-        """Joint efforts (n,) that `run` linearizes about [N m or N]."""
+        """Efforts that `run` linearizes about."""
         return self._tau
 
     @cached_property
@@ -176,6 +173,9 @@ class Linearizer:
     ) -> Linearization:
         """Linearize about a state.
 
+        The result stays as it is; its memory is used again when nobody holds it. See
+        `Linearization.frozen` for the other reference.
+
         Parameters
         ----------
         state
@@ -188,12 +188,6 @@ class Linearizer:
             need not satisfy them unless they are redundant.
         wrenches
             External wrenches on links, besides those of contacts.
-
-        Returns
-        -------
-        Linearization
-            Of the moving reference; see `Linearization.frozen` for the other one. It stays as it
-            is; its memory is used again when nobody holds it.
 
         Raises
         ------
@@ -223,7 +217,7 @@ class Linearizer:
                 raise wrong_state(self.model, state)
             x[:] = state.data  # type: ignore[call-overload]
             efforts[:] = tau  # type: ignore[assignment]
-        except NO_MEMORY_OF_FLOATS:  # or of another size
+        except NO_FLOATS:  # or of another size
             self._take(state, tau, x, efforts)
         status = run()
         if status != OK:

@@ -12,8 +12,8 @@ import numpy as np
 
 from geolin_ros.errors import check_choice
 from geolin_ros.linearization.about import About, Reference, frozen
+from geolin_ros.linearization.contacts.constraints import Geometry
 from geolin_ros.linearization.contacts.description import Closure, wrench_labels
-from geolin_ros.linearization.contacts.geometry import Geometry
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.model.state import State

@@ -17,9 +17,8 @@ from geolin_ros.kernels.entry import machine_code
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
-from geolin_ros.linearization.contacts.constraints import Constraint
+from geolin_ros.linearization.contacts.constraints import Constraint, RowsLeft, rows_at
 from geolin_ros.linearization.contacts.description import wrench_labels
-from geolin_ros.linearization.contacts.geometry import RowsLeft, rows_at
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

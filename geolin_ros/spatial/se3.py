@@ -20,14 +20,8 @@ from geolin_ros.typing import Array
 def check_pose(H: ArrayLike, what: str = 'H') -> Array:
     """Return a pose (4, 4).
 
-    Raises
-    ------
-    ShapeError
-        If it is not (4, 4), or its last row is not [0, 0, 0, 1].
-    NotFiniteError
-        If a number is NaN or inf.
-    InputError
-        If it holds no rotation: scaled, mirrored, zero, or off by more than about 1e-5.
+    Raises `ShapeError` if it is not (4, 4) with a last row [0, 0, 0, 1], `NotFiniteError` for NaN
+    and inf, `InputError` if it holds no rotation: scaled, mirrored, or off by more than 1e-5.
     """
     pose = np.asarray(H, dtype=np.float64)
     if pose.shape != (4, 4):
