@@ -113,19 +113,12 @@ class Varied:
 
     def stiffen(self, by_joint: Mapping[str, Mapping[str, float]]) -> None:
         """Change armature, damping, friction and springs, by joint."""
-        tree = self._model.tree
         for joint, values in by_joint.items():
-            b = self._moved_body(joint)
             for name, value in values.items():
                 if name not in _PASSIVE:
                     raise unknown_name('passive parameter', name, _PASSIVE, f'joint {joint!r}')
-                if name in ('stiffness', 'rest') and tree.kind[b] not in (SINGLE_AXIS, PRODUCT):
-                    raise InputError(
-                        f'variation has the {name} of joint {joint!r} of robot '
-                        f'{self._model.name!r}, which can have no spring, expected a joint with '
-                        'axes; leave it out'
-                    )
-                for i in self._axes_of(b):
+                _, axes = self._moved(joint, name if name in ('stiffness', 'rest') else '')
+                for i in axes:
                     self._record(i)[_PASSIVE[name]] += 1j * STEP * value
 
     def load(self, values: ArrayLike | None) -> None:
@@ -150,9 +143,8 @@ class Varied:
     def shift(self, by_joint: Mapping[str, ArrayLike]) -> None:
         """Displace joint frames by twists (6,) in their own axes."""
         for name, values in by_joint.items():
-            b, tree = self._moved_body(name), self._model.tree
+            (b, (first, *_)), tree = self._moved(name), self._model.tree
             twist = vector(f'placement of joint {name!r}', values, 6, self._model.name)
-            first = self._axes_of(b)[0]
             up = self._packed.turns[self._bodies[first, at.PARENT]].T @ tree.rotation[b]
             o = up @ twist[:3]
             R, t = self._place(first)
@@ -168,14 +160,7 @@ class Varied:
         the axis moves by d, and what is fixed to the moved body by -d.
         """
         for name, values in by_joint.items():
-            b, tree = self._moved_body(name), self._model.tree
-            if tree.kind[b] not in (SINGLE_AXIS, PRODUCT):
-                raise InputError(
-                    f'variation has a subspace of joint {name!r} of robot {self._model.name!r}, '
-                    'whose twists are all of its group and cannot change, expected a joint with '
-                    'axes; displace its frame by placements'
-                )
-            axes = self._axes_of(b)
+            _, axes = self._moved(name, 'subspace')
             flat = np.ravel(values)
             changes = vector(f'subspace of joint {name!r}', flat, 6 * len(axes), self._model.name)
             for i, change in zip(axes, changes.reshape(-1, 6), strict=True):
@@ -247,17 +232,22 @@ class Varied:
         record[_AXES] = R.T
         record[at.T : at.T + 3] = o
 
-    def _axes_of(self, b: int) -> list[int]:
-        """Return the bodies of the axes of a joint, by the body of `Tree` that it moves."""
-        first = int(self._model.tree.v_start[b])
-        rates = range(first, first + int(self._model.tree.v_size[b]))
-        return [int(self._axes[c]) for c in rates]
+    def _moved(self, joint: str, of_axes: str = '') -> tuple[int, list[int]]:
+        """Return the body of `Tree` that a joint moves, and those of its axes.
 
-    def _moved_body(self, joint: str) -> int:
-        bodies = self._model.body_of_joint
+        ``of_axes`` names what only joints with axes can have.
+        """
+        bodies, tree = self._model.body_of_joint, self._model.tree
         if joint not in bodies:
             raise unknown_name('joint', joint, bodies, f'robot {self._model.name!r}')
-        return bodies[joint]
+        b = bodies[joint]
+        if of_axes and tree.kind[b] not in (SINGLE_AXIS, PRODUCT):
+            raise InputError(
+                f'variation has the {of_axes} of joint {joint!r} of robot {self._model.name!r}, '
+                'whose motions are all of a group, expected a joint with axes: it has no spring, '
+                'and its frame is displaced by placements'
+            )
+        return b, [int(self._axes[c]) for c in tree.v_start[b] + np.arange(tree.v_size[b])]
 
 
 def _cross(w: Any) -> Any:
