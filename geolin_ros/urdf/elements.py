@@ -118,13 +118,13 @@ class Reader:
 
     def _ask_what_is_meant(self, element: Located) -> None:
         known = _WORDS.get(element.tag, '').split()
-        given = {key: f'attribute {key[:80]}' for key in element.attrib}
-        given |= {part.tag: f'<{part.tag[:80]}>' for part in element}
-        absent = [word for word in known if word not in element.attrib]
-        for word, shown in given.items():
-            if word not in known and ':' not in word:
-                for near in nearest(word, absent, _WORDS_ALIKE)[:1]:
-                    self._warn(element, f'{shown} is not read', f'did you mean {near}?')
+        for word in dict.fromkeys((*element.attrib, *(part.tag for part in element))):
+            if word in known or ':' in word:
+                continue
+            absent = [name for name in known if name not in element.attrib]
+            shown = f'attribute {word[:80]}' if word in element.attrib else f'<{word[:80]}>'
+            for near in nearest(word, absent, _WORDS_ALIKE)[:1]:
+                self._warn(element, f'{shown} is not read', f'did you mean {near}?')
 
     def _part(self, element: Located, tag: str) -> Located | None:
         """Return the first part of a tag, where there is one."""
