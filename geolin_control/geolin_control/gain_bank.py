@@ -178,8 +178,6 @@ def build(
     ----------
     routes
         For each set of contacts equilibria in order, with the same contacts each.
-    tuning
-        What the gains are for; see `lqr.Tuning`.
     tolerance
         Largest relative error of an interpolated gain; equilibria are added halfway between two
         where it is exceeded. Infinite: none are.

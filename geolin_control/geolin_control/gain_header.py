@@ -53,13 +53,6 @@ def save_header(bank: GainBank, model: TreeModel, path: str | Path) -> None:
 
     Raises `ConfigurationError` if the stem is no identifier of C; `OSError` if the file cannot be
     written.
-
-    Parameters
-    ----------
-    bank, model
-        Gains, and the robot they are for.
-    path
-        File to write, ``NAME.h``.
     """
     name = Path(path).stem
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):

@@ -68,14 +68,9 @@ class GaitGains:
         return {frame for knot in self.knots for frame in knot.contacts}
 
     def at(self, time: float, place: Array) -> Gains:
-        """Return gains and state at a time [s] since the robot stood.
+        """Return gains and state at a time [s] since the robot stood, before which it stands.
 
-        Parameters
-        ----------
-        time
-            Before the start it stands.
-        place : (4, 4)
-            From the world in which the gait was planned to that of the robot.
+        ``place`` (4, 4) leads from the world in which the gait was planned to that of the robot.
         """
         dt = self.knots[0].dt
         passed = int(np.floor(max(time, 0.0) / dt + 1e-9))
@@ -96,15 +91,8 @@ class GaitGains:
 def gains_along(steps: Sequence[Step], first: int) -> tuple[Array, float]:
     """Return K (N, n_u, n_x) of w = -K z, and how much of z is left over a period at most.
 
-    Raises `NotStabilizableError` if the recursion does not settle: inputs do not reach a motion
-    that does not decay.
-
-    Parameters
-    ----------
-    steps
-        N of them; those from ``first`` on repeat for ever.
-    first
-        Number of steps before.
+    The N steps from number ``first`` on repeat for ever. Raises `NotStabilizableError` if the
+    recursion does not settle: inputs do not reach a motion that does not decay.
     """
     P = steps[first].Q
     for _ in range(MOST_PERIODS):

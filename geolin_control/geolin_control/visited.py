@@ -50,17 +50,8 @@ def visited(
     What holds the robot is what its parameters name: frames, or the topics of contact states or
     foot forces. Where they name nothing it is the topic of contact states if there is one, and
     otherwise those of the ``feet`` that are still and about as low as the lowest one; without
-    feet, the links after which topics of forces are named.
-
-    Parameters
-    ----------
-    source
-        Bags and robot.
-    feet
-        What may stand. Contacts with messages of their own are points unless a foot of the same
-        frame says more.
-    watch
-        Wraps the messages, of which there are ``total``.
+    feet, the links after which topics of forces are named. Contacts with messages of their own
+    are points unless a foot of the same frame says more. ``watch`` wraps the messages.
 
     Raises
     ------

@@ -179,12 +179,8 @@ def design(
 
     Parameters
     ----------
-    model
-        The robot.
     point
         Where it stands, on what, and by which forces.
-    tuning
-        What the gains are for; see `Tuning`.
     previous
         Gains of a moment ago to start from; read if they are for the same contacts and delay.
 

@@ -82,8 +82,6 @@ def analyze_modes(
 
     Parameters
     ----------
-    model
-        The robot.
     state
         An equilibrium on its supports; without supports at rest, and gravity is set to 0, or any
         state with a horizon. Of a fixed base, at rest.

@@ -148,8 +148,6 @@ def cost(
         What it stands on, in the order of the contacts of ``reduced``.
     wrenches : (rows,)
         Contact forces at rest.
-    reduced
-        The system at that state.
     """
     P, m = reduced.P, model.m
     com = state.H[:3, :3] @ reduced.M[:3] / reduced.M[0, 0]  # its Jacobian

@@ -57,12 +57,7 @@ class Cones:
     def __call__(self, plan: LinearizedTrajectory, places: Places) -> tuple[Array, Array, Array]:
         """Return C (N, rows, 2 m), D (N, rows, n_u), e (N, rows), forces as shares of the weight.
 
-        Parameters
-        ----------
-        plan
-            Of a linearizer with these contacts.
-        places
-            The contact frames at the nodes, at least those at which intervals begin.
+        ``places`` are those of the contact frames at the nodes at which intervals begin.
         """
         N, _, n_x = plan.wrench_by_state.shape
         C, D, e = [], [], []

@@ -129,17 +129,7 @@ class Planner:
     def __call__(
         self, time: float, state: State, touching: Sequence[bool], command: Command
     ) -> Reference:
-        """Return the reference from a measured state on.
-
-        Parameters
-        ----------
-        time
-            Now [s].
-        touching
-            Which feet press on the ground.
-        command
-            Where to go.
-        """
+        """Return the reference from a measured state on; ``touching``: which feet press."""
         gait = self.gait
         tick = int(np.ceil(time / gait.dt + 0.3 - 1e-9)) - 1
         times = np.concatenate(([time], (tick + 1 + np.arange(gait.horizon)) * gait.dt))
@@ -338,14 +328,7 @@ class Planner:
     def efforts(self, data: Array, stands: Array, at: Places | None = None) -> Array:
         """Return inverse dynamics without acceleration, less the least forces of feet.
 
-        Parameters
-        ----------
-        data : (N, 22 + 2 n)
-            Rows of `State.data`.
-        stands : (N, K)
-            Which feet carry.
-        at
-            Where feet are, if that is known.
+        Of rows (N, 22 + 2 n) of `State.data`, on the feet (N, K) that stand, which are ``at``.
         """
         model, count = self.model, len(data)
         at = self.legs.points(data) if at is None else at

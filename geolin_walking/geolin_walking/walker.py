@@ -158,8 +158,6 @@ class Walker:
 
     Parameters
     ----------
-    planner
-        Makes the reference of the robot.
     friction
         Coefficient to plan with.
     about_last_plan
@@ -206,16 +204,8 @@ class Walker:
     def plan(self, time: float, state: State, touching: Sequence[bool], command: Command) -> Plan:
         """Return the plan from a measured state on; after a fall, joints are damped.
 
-        A robot has fallen if it is tilted or low, or if there is no plan any more.
-
-        Parameters
-        ----------
-        time
-            Now [s].
-        touching
-            Which feet press on the ground.
-        command
-            Where to go.
+        A robot has fallen if it is tilted or low, or if there is no plan any more; ``touching``
+        says which feet press on the ground.
         """
         found = None
         if not (self._has_fallen or has_fallen(self.planner, state)):

@@ -58,8 +58,8 @@ class WalkingStream(StateStream[Question]):
 
     Parameters
     ----------
-    model, values, counts
-        The robot, the values of all parameters, and where to count.
+    values
+        Of all parameters.
     linearize
         See `Walker`.
     stops
