@@ -107,8 +107,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         soft = replace(settings.contacts, on_force=settings.contacts.off_force)
         self._joints, self._contacts = JointInput(model), ContactInput(model, soft)
         self._imu = ImuInput(
-            *(model, (settings.imu,), settings.max_skew, None, settings.frame_prefix),
-            parameters=('imu_link', 'imu_topic'),
+            model, (settings.imu,), settings.max_skew, None, settings.frame_prefix
         )
         self._forces = FootForces(feet) if settings.contacts.source == 'efforts' else None
         self._rates, self._filtered = Differentiator(settings.rate_cutoff), ['']
@@ -192,17 +191,8 @@ class BaseStream(TopicStream[BaseAnswer]):
     def repeat_imu(self, stamp: int, sample: tuple[float, ...]) -> bool:
         """Take a sample as an Imu message that differs from the last one in nothing else.
 
-        Parameters
-        ----------
-        stamp
-            [ns]
-        sample : (6,)
-            [gyro; accelerometer] [rad/s, m/s^2]
-
-        Returns
-        -------
-        bool
-            Whether that was all there is to do; if not, `take` has to look at the message.
+        Of [gyro; accelerometer] (6,) [rad/s, m/s^2] at ``stamp`` [ns]. Returns whether that was
+        all there is to do; if not, `take` has to look at the message.
         """
         epoch, last = self._epoch, self._last_imu
         if not self._repeats or epoch is None or last is None:
@@ -317,14 +307,9 @@ class BaseMessages(NamedTuple):
 
 
 class BaseWriter:
-    """Fills the messages with one answer after another.
+    """Fills the messages, its own from now on, with one answer after another.
 
-    Parameters
-    ----------
-    messages
-        The writer's from now on.
-    make_contact
-        Returns an empty geolin_msgs/ContactState.
+    ``make_contact`` returns an empty geolin_msgs/ContactState.
     """
 
     def __init__(

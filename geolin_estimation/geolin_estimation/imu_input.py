@@ -61,8 +61,6 @@ class ImuInput:
         Of the differentiated angular velocity [Hz], see `Differentiator`; None: nobody asks `at`.
     frame_prefix
         Of the frames in messages.
-    parameters
-        Those that name links and topics, for messages.
     """
 
     def __init__(
@@ -72,11 +70,9 @@ class ImuInput:
         max_skew: float,
         cutoff: float | None,
         frame_prefix: str = '',
-        parameters: tuple[str, str] = ('imu_topics', 'imu_topics'),
     ) -> None:
         for topic in topics:
             model.frame(topic.link)
-        self._of_link, self._of_topic = parameters
         self.topics = tuple(topics)
         self._max_skew = max_skew
         self._newest = {
@@ -111,7 +107,7 @@ class ImuInput:
             raise DroppedInput(
                 Cause.IMU_FRAME,
                 f'IMU on {topic} has frame_id {header.frame_id!r}, expected '
-                f'{newest.link!r}; correct the publisher or {self._of_link}',
+                f'{newest.link!r}; correct the publisher, or the link in parameters',
             )
         stamp = nanoseconds(header.stamp)
         rate = newest.turning_rate
@@ -124,7 +120,7 @@ class ImuInput:
             raise DroppedInput(
                 Cause.IMU_PART,
                 f'IMU on {topic} says that it does not measure acceleration or angular velocity, '
-                f'expected both; name another in {self._of_topic}',
+                f'expected both; name another topic',
             )
         if not (all(map(math.isfinite, sample)) and all(map(math.isfinite, covariance))):
             raise DroppedInput(

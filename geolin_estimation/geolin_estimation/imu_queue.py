@@ -41,13 +41,9 @@ class ImuQueue:
     ) -> None:
         """Take what has come, but for what is stamped after ``until`` [ns]: that waits.
 
-        Parameters
-        ----------
-        repeat
-            Called with stamp [ns] and [gyro; accelerometer] of a sample if frame and covariances
-            are those of the one before. The callback takes all others, and what it refuses.
-        until
-            None: take everything. A clock that is ahead by a second or more does not wait.
+        None: take everything; a clock that is ahead by a second or more does not wait. ``repeat``
+        is called with stamp [ns] and [gyro; accelerometer] of a sample whose frame and covariances
+        are those of the one before. The callback takes all others, and what it refuses.
         """
         handle = self.subscription.handle
         with handle:

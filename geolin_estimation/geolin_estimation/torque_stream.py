@@ -316,18 +316,10 @@ def _joint_sensor(model: TreeModel, name: str, kind: Kind, deviation: float) -> 
 
 
 class TorqueWriter:
-    """Fills one geolin_msgs/TorqueEstimate with one estimate after another.
+    """Fills one geolin_msgs/TorqueEstimate, its own from now on, with each estimate.
 
-    Parameters
-    ----------
-    message
-        An empty one; the writer's from now on.
-    make_wrench
-        Makes an empty geolin_msgs/WrenchWithCovariance.
-    model, links
-        Of the stream whose estimates will be written.
-    frame_prefix
-        Of the frames in messages.
+    ``make_wrench`` makes an empty geolin_msgs/WrenchWithCovariance; ``links`` are those of the
+    stream.
     """
 
     def __init__(

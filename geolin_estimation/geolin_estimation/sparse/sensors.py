@@ -49,25 +49,16 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sensor:
-    """A measurement y (k,) = sum over ``terms`` + offset + noise [Nori, Eq. (16)].
-
-    Attributes
-    ----------
-    name
-        What its reading is called.
-    terms
-        Matrix by variable.
-    covariance : (k, k), optional
-        Of the noise; none: the reading is exact.
-    offset
-        Function of the body twists (nb, 6) that gives the part (k,) of the reading that motion
-        causes; none: zero.
-    """
+    """A measurement y (k,) = sum over ``terms`` + offset + noise [Nori, Eq. (16)]."""
 
     name: str
+    """What its reading is called."""
     terms: tuple[Term, ...]
     covariance: Array | None = None
+    """(k, k) of the noise; None: the reading is exact."""
     offset: Callable[[Array], Array] | None = None
+    """Function of the body twists (nb, 6) that gives the part (k,) of the reading that motion
+    causes; None: zero."""
 
     @property
     def size(self) -> int:

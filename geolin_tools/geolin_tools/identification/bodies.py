@@ -45,15 +45,10 @@ MARGIN = 0.1
 
 @dataclass(frozen=True)
 class Body:
-    """A body of the description as the origin of ten numbers.
-
-    Attributes
-    ----------
-    factor : (4, 4)
-        L of its pseudo-inertia L L'.
-    """
+    """A body of the description as the origin of ten numbers."""
 
     factor: Array
+    """(4, 4) L of its pseudo-inertia L L'."""
 
     @classmethod
     def of(cls, parameters: Array) -> 'Body | None':

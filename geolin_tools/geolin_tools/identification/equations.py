@@ -34,35 +34,25 @@ class Equations:
     """Rows of inverse dynamics, m a sample: those of the base, if it floats, then the joints'.
 
     In contact those of (1), which have the rank of P.
-
-    Attributes
-    ----------
-    measured : (N, m)
-        Efforts, NaN where none were measured; of a floating base zero, as only the measured
-        wrenches, which are in ``described``, act on it.
-    described : (N, m)
-        What the description predicts.
-    regressor : (N, m, 10 nb)
-        Its derivative by the inertial parameters of all bodies.
-    position, rate, acceleration : (N, n)
-        Of the joints.
-    friction : (N, m, n)
-        The part of ``described`` that is Coulomb friction of each joint.
-    motions
-        The recordings.
-    free
-        P (M, m, m) along the sharp motion of each; None where nothing drops out.
     """
 
     measured: Array
+    """(N, m) Efforts, NaN where none were measured; of a floating base zero, as only the measured
+    wrenches, which are in ``described``, act on it."""
     described: Array
+    """(N, m) What the description predicts."""
     regressor: Array
+    """(N, m, 10 nb) Its derivative by the inertial parameters of all bodies."""
     position: Array
     rate: Array
     acceleration: Array
+    """(N, n) Of the joints."""
     friction: Array
+    """(N, m, n) The part of ``described`` that is Coulomb friction of each joint."""
     motions: tuple[Motion, ...]
+    """The recordings."""
     free: tuple[Array | None, ...]
+    """P (M, m, m) along the sharp motion of each; None where nothing drops out."""
 
     @property
     def parts(self) -> list[slice]:

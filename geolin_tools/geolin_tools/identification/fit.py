@@ -54,19 +54,13 @@ Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Fit:
-    """What was found.
-
-    Attributes
-    ----------
-    x : (p,)
-        The numbers of `Parameters`.
-    information : (p, p)
-        J' J of the equations and bounds alone, weighted by what each row is worth; with the
-        identity, the inverse of `covariance`.
-    """
+    """What was found."""
 
     x: Array
+    """(p,) The numbers of `Parameters`."""
     information: Array
+    """(p, p) J' J of the equations and bounds alone, weighted by what each row is worth; with the
+    identity, the inverse of `covariance`."""
 
     @property
     def covariance(self) -> Array:

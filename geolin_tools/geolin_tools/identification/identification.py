@@ -75,32 +75,22 @@ class Combination(NamedTuple):
 
 @dataclass(frozen=True)
 class Identification:
-    """What recordings say about a robot.
-
-    Attributes
-    ----------
-    model
-        The description.
-    parameters, fit
-        Its numbers, and what was found.
-    trained, aside
-        Equations of the data used and of those kept aside.
-    cutoff
-        Of the filter [Hz].
-    delay
-        By how much efforts came after the motion [s]; it was taken out.
-    folds
-        What all recordings but one say, each tried on that one, which are ``aside`` then.
-    """
+    """What recordings say about a robot."""
 
     model: TreeModel
+    """The description."""
     parameters: Parameters
     fit: Fit
+    """Its numbers, and what was found."""
     trained: Equations
     aside: Equations
+    """Of the data used and of those kept aside."""
     cutoff: float
+    """Of the filter [Hz]."""
     delay: float
+    """By how much efforts came after the motion [s]; it was taken out."""
     folds: tuple['Identification', ...] = ()
+    """What all recordings but one say, each tried on that one, which are ``aside`` then."""
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -49,40 +49,29 @@ KEPT_RATE = 5.0
 
 @dataclass(frozen=True)
 class Signals:
-    """What one recording measured.
-
-    Attributes
-    ----------
-    name
-        Of the recording, for messages.
-    time : (N,)
-        When it was measured [s], ascending.
-    position : (N, n)
-        Of the joints, in the order of the model [rad or m].
-    rate, effort : (N, n) or None
-        [rad/s or m/s, N m or N]. A column that is NaN throughout was not measured; rates that
-        were not are the derivatives of positions.
-    pose, twist : (N, 4, 4) and (N, 6), or None
-        Of a floating base: its pose in the world [m], its twist in its own axes [m/s, rad/s].
-    forces
-        Measured wrenches by link, (N, 6) [force; moment] of the surroundings on it, about the
-        origin of the world in world axes [N, N m]; where nothing is given nothing touches it.
-    contacts
-        Where it stands on the ground by forces that are not measured.
-    holds : (N, contacts)
-        Which of them hold.
-    """
+    """What one recording measured."""
 
     name: str
+    """Of the recording, for messages."""
     time: Array
+    """(N,) When it was measured [s], ascending."""
     position: Array
+    """(N, n) Of the joints, in the order of the model [rad or m]."""
     rate: Array | None = None
     effort: Array | None = None
+    """(N, n) [rad/s or m/s, N m or N]. A column that is NaN throughout was not measured; rates
+    that were not are the derivatives of positions."""
     pose: Array | None = None
     twist: Array | None = None
+    """(N, 4, 4) and (N, 6) of a floating base: its pose in the world [m], its twist in its own
+    axes [m/s, rad/s]."""
     forces: Mapping[str, Array] = field(default_factory=dict)
+    """Measured wrenches by link, (N, 6) [force; moment] of the surroundings on it, about the
+    origin of the world in world axes [N, N m]; where nothing is given nothing touches it."""
     contacts: tuple[Contact, ...] = ()
+    """Where it stands on the ground by forces that are not measured."""
     holds: Array | None = None
+    """(N, contacts) Which of them hold."""
 
     def between(self, begin: float, end: float) -> 'Signals':
         """Return the part from ``begin`` to ``end``, as parts of the length (0 to 1)."""
@@ -140,24 +129,15 @@ class Grid(NamedTuple):
 
 @dataclass(frozen=True)
 class Motion(Track):
-    """A recording ready to be fitted.
-
-    Attributes
-    ----------
-    name
-        Of the recording.
-    cutoff
-        Of the filter [Hz].
-    all_rates : (M, n)
-        Rates at all even times, filtered less; ``grid`` filters and thins what they lead to.
-    sharp
-        The same motion, filtered less and sampled more often, whose forces ``sharp_grid`` filters.
-    """
+    """A recording ready to be fitted."""
 
     name: str
     cutoff: float
+    """Of the filter [Hz]."""
     all_rates: Array
+    """(M, n) Rates at all even times, filtered less; ``grid`` filters what they lead to."""
     sharp: Track
+    """The same motion, filtered less and sampled more often: ``sharp_grid`` filters its forces."""
     sharp_grid: Grid
     grid: Grid
 
