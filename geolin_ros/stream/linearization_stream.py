@@ -226,9 +226,8 @@ class LinearizationStream(StateStream[Answer]):
             readers['contact_states'] = self._contacts.take_states
             for foot in settings.contacts.measured_feet:
                 readers[foot.topic] = functools.partial(self._contacts.take_force, foot.topic)
-        for topic in {'odom', 'joint_efforts', 'contact_states', *settings.force_topics} & {
-            *readers
-        }:
+        kept = 'odom', 'joint_efforts', 'contact_states', *settings.force_topics
+        for topic in readers.keys() & kept:
             readers[topic] = functools.partial(self._keep, topic, readers[topic])
         return readers
 
