@@ -4,12 +4,14 @@
 
 from array import array
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from geolin_ros.errors import InputError
 from geolin_ros.typing import Array
+
+W = TypeVar('W', bound=str)
 
 
 def allocate(owner: Any, field: str, size: int) -> Array:
@@ -37,7 +39,7 @@ class MatrixWriter:
         self.view = allocate(self._message, 'data', rows * cols).reshape(rows, cols)
 
 
-def word_of(what: str, code: int, codes: Mapping[str, int]) -> str:
+def word_of(what: str, code: int, codes: Mapping[W, int]) -> W:
     """Return the word of an enumeration; raise `InputError` for a code that it does not have."""
     for word, known in codes.items():
         if known == code:

@@ -16,13 +16,13 @@ from geolin_ros.linearization.contacts import anchored_where_needed
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, WrenchKind
+from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.contact_answer import ContactReporter
 from geolin_ros.stream.geometry import pose_numbers, read_pose, twist_numbers
 from geolin_ros.stream.inputs.contact_state import fields, read_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
-from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.message_memory import read_matrix, word_of
 from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.typing import Array
 
@@ -243,17 +243,12 @@ class RequestAnswerer:
 
 def read_wrench(message: Any) -> Wrench:
     """Return a geolin_msgs/ExternalWrench as a `Wrench`; `InputError` if its kind is unknown."""
-    kinds: dict[int, WrenchKind] = {code: kind for kind, code in WRENCH_KINDS.items()}
-    if message.kind not in kinds:
-        raise InputError(
-            f'wrench on link {message.link!r} has kind {message.kind}, expected one of '
-            f'{sorted(kinds)}'
-        )
+    kind = word_of(f'wrench on link {message.link!r} has kind', message.kind, WRENCH_KINDS)
     force, moment, point = message.wrench.force, message.wrench.torque, message.point
     return Wrench(
         message.link,
         (force.x, force.y, force.z),
         (moment.x, moment.y, moment.z),
-        kinds[message.kind],
+        kind,
         (point.x, point.y, point.z),
     )

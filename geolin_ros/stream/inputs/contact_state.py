@@ -13,10 +13,10 @@ from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.geometry import pose_numbers, read_pose, write_pose
+from geolin_ros.stream.message_memory import word_of
 from geolin_ros.typing import Array
 
-KINDS: dict[int, ContactKind] = {1: 'point', 2: 'surface'}
-_CODES = {kind: code for code, kind in KINDS.items()}
+KINDS: dict[ContactKind, int] = {'point': 1, 'surface': 2}
 
 
 def write_contact(message: Any, contact: Closure, model: TreeModel) -> None:
@@ -29,7 +29,7 @@ def write_contact(message: Any, contact: Closure, model: TreeModel) -> None:
         message.partner_link = _link(model, contact.frame_b)
         reference = np.eye(4) if reference is None else reference
     message.link = _link(model, message.frame)
-    message.kind, message.active = _CODES[contact.kind], contact.active
+    message.kind, message.active = KINDS[contact.kind], contact.active
     message.stiffness, message.damping = float(contact.kp), float(contact.kd)
     for pose, value in ((message.placement, placement), (message.reference, reference)):
         if value is None:
@@ -45,13 +45,9 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
     placement; `GeolinError` if it does not fit the robot, see
     `geolin_ros.linearization.contacts.Contact`.
     """
-    if message.kind not in KINDS:
-        raise InputError(
-            f'contact {message.frame!r} has kind {message.kind}, expected one of {sorted(KINDS)}'
-        )
     placement = _pose(message.placement)
     common = {
-        'kind': KINDS[message.kind],
+        'kind': word_of(f'contact {message.frame!r} has kind', message.kind, KINDS),
         'kp': message.stiffness,
         'kd': message.damping,
         'reference': _pose(message.reference),
