@@ -40,6 +40,7 @@ MOVED = {
     'geolin_ros.control.mode_picture': 'geolin_tools.mode_picture',
     'geolin_ros.control.regulator': 'geolin_control.regulator',
     'geolin_ros.control.stages': 'geolin_control.stages',
+    'geolin_ros.control.staircase': 'geolin_ros.control.stabilizability',
     'geolin_ros.dynamics.batch': 'geolin_ros',
     'geolin_ros.estimation': 'geolin_estimation',
     'geolin_ros.estimation.identification': 'geolin_tools.identification',
