@@ -249,16 +249,12 @@ class Robot:
                 kernel(robot, buffers, *flat, *arguments, status, begin, end)
 
         own, *others = self._buffers(max(1, min(task.threads, -(-count // (part or 1)))))
-        if others:
-            pool = pool_of(os.getpid(), len(others))
-            running = [pool.submit(work, buffers) for buffers in others]
-            try:
-                work(own)
-            finally:
-                for done in running:
-                    done.result()
-        else:
+        running = [pool_of(os.getpid(), len(others)).submit(work, each) for each in others]
+        try:
             work(own)
+        finally:
+            for done in running:
+                done.result()
         if status.any():
             failed = int(np.flatnonzero(status)[0])
             raise task.failure(failed, int(status[failed]))
@@ -298,14 +294,11 @@ _robots = _Robots()
 
 def robot_of(model: TreeModel) -> Robot:
     """Return this thread's kernels of a robot."""
-    model_before, last = _robots.last
-    if model_before is model and last is not None:
-        return last
-    found = _robots.of.get(model)
-    if found is None:
-        found = _robots.of[model] = Robot(model)
-    _robots.last = model, found
-    return found
+    known, robot = _robots.last
+    if known is not model or robot is None:
+        robot = _robots.of.get(model) or _robots.of.setdefault(model, Robot(model))
+        _robots.last = model, robot
+    return robot
 
 
 @dataclass
