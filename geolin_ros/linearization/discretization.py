@@ -86,11 +86,6 @@ class Discretization:
         """Names and units of the entries of du: columns of Gamma."""
         return input_labels(self.model)
 
-    def copy(self) -> Discretization:
-        """Return a discretization with arrays of its own."""
-        arrays = ('Phi', 'Gamma', 'next_state', 'defect', 'nu_dot')
-        return dataclasses.replace(self, **{name: getattr(self, name).copy() for name in arrays})
-
     def in_representation(self, representation: Representation) -> Discretization:
         """Return the same with the base twist in another representation.
 

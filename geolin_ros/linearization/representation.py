@@ -40,18 +40,8 @@ def twist_to_body(H: ArrayLike, twist: ArrayLike, representation: Representation
     return twist_map(expression_frame(B, representation), B) @ np.asarray(twist, dtype=np.float64)
 
 
-def displacement_from_body(state: State, z: ArrayLike, representation: Representation) -> Array:
-    """Return z' = T z (12 + 2 n,) about a state, Eq. (1); T for a z of several columns."""
-    return TwistChange(state, representation).from_body(np.asarray(z, dtype=np.float64))
-
-
-def displacement_to_body(state: State, z: ArrayLike, representation: Representation) -> Array:
-    """Return z = T^-1 z'; the inverse of `displacement_from_body`."""
-    return TwistChange(state, representation).to_body(np.asarray(z, dtype=np.float64))
-
-
 class TwistChange:
-    """T of Eq. (1) about a state: ``from_body(M)`` is T M, ``to_body(M)`` is T^-1 M."""
+    """T of Eq. (1) about a state."""
 
     def __init__(self, state: State, representation: Representation) -> None:
         B, n = MovingFrame(state.H), state.r.size
@@ -64,12 +54,6 @@ class TwistChange:
         """Return T M."""
         moved = M.copy()
         moved[self.v] = self.Y @ (M[self.v] - self.K @ M[:6])
-        return moved
-
-    def to_body(self, M: Array) -> Array:
-        """Return T^-1 M."""
-        moved = M.copy()
-        moved[self.v] = self.Y_inverse @ M[self.v] + self.K @ M[:6]
         return moved
 
     def on_columns(self, M: Array) -> Array:
