@@ -286,10 +286,8 @@ def eliminate(s, m, H, Y, less):
             store8(m.work, to + v, load8(m.work, row + v))
         first = get(m.work, row + n_x + i)
         for j in range(i):
-            factor = get(m.work, Y + j * stride + n_x + i)
-            for v in range(0, stride, LANES):
-                other = load8(m.work, Y + j * stride + v)
-                store8(m.work, to + v, load8(m.work, to + v) - factor * other)
+            other = Y + j * stride
+            add_row(m.work, to, -get(m.work, other + n_x + i), m.work, other, stride)
         pivot = get(m.work, to + n_x + i)
         if not (pivot > LEAST_PIVOT * first and pivot - pivot == 0.0):
             return False
@@ -311,10 +309,8 @@ def find_gains(s, m, k, H, Y):
         for v in range(0, stride, LANES):
             store8(m.K, to + v, 0.0 - scale * load8(m.work, row + v))
         for j in range(i + 1, s.n_u):
-            factor = scale * get(m.work, row + n_x + j)
-            for v in range(0, stride, LANES):
-                known = load8(m.K, k * s.K + j * stride + v)
-                store8(m.K, to + v, load8(m.K, to + v) - factor * known)
+            factor = -scale * get(m.work, row + n_x + j)
+            add_row(m.K, to, factor, m.K, k * s.K + j * stride, stride)
         for j in range(s.n_u):
             put(m.K, to + n_x + j, 0.0)
 
