@@ -50,12 +50,9 @@ class WalkingWeights:
 
     def state(self, model: TreeModel) -> Array:
         """Return the prices (2 m,) of squared deviations of a state."""
-        n = model.n
-        deviations = (
-            *(self.position, [self.rotation] * 3, [self.joints] * n),
-            *([self.velocity] * 3, [self.rate] * 3, [self.joint_rates] * n),
-        )
-        return np.asarray(np.concatenate(deviations, dtype=np.float64) ** -2.0)
+        groups = self.rotation, self.joints, self.velocity, self.rate, self.joint_rates
+        deviations = np.repeat(groups, (3, model.n, 3, 3, model.n))
+        return np.asarray(np.concatenate((self.position, deviations)) ** -2.0)
 
 
 QUADRUPED = WalkingWeights(
