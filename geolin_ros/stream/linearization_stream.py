@@ -226,8 +226,7 @@ class LinearizationStream(StateStream[Answer]):
             readers['contact_states'] = self._contacts.take_states
             for foot in settings.contacts.measured_feet:
                 readers[foot.topic] = functools.partial(self._contacts.take_force, foot.topic)
-        kept = 'odom', 'joint_efforts', 'contact_states', *settings.force_topics
-        for topic in readers.keys() & kept:
+        for topic in readers.keys() & {'joint_efforts', 'contact_states', *settings.force_topics}:
             readers[topic] = functools.partial(self._keep, topic, readers[topic])
         return readers
 
@@ -299,6 +298,7 @@ class LinearizationStream(StateStream[Answer]):
         if sample is not None and self._acceleration is not None:
             self._acceleration.base.add(sample.stamp, sample.v)
         if topic == 'odom':
+            self._kept[topic] = message
             self.watch.note_odometry(message)
 
     def _take_effort(self, message: Any) -> None:

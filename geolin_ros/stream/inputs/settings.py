@@ -96,11 +96,10 @@ class StreamSettings:
 
         Raises `ConfigurationError` if another setting contradicts them.
         """
-        contradicts = self.nu_dot != 'predicted', self.torque_source == 'inverse_dynamics'
-        for name, found in zip(('nu_dot', 'torque_source'), contradicts, strict=True):
-            if found:
-                raise ConfigurationError(
-                    f'{name} is {getattr(self, name)!r} of a robot with loops, whose '
-                    'forces follow from efforts that are known; set nu_dot to predicted and '
-                    'torque_source to another choice than inverse_dynamics, or take out loops'
-                )
+        if self.nu_dot != 'predicted' or self.torque_source == 'inverse_dynamics':
+            raise ConfigurationError(
+                f'nu_dot is {self.nu_dot!r} and torque_source is {self.torque_source!r} of a '
+                'robot with loops, whose forces follow from efforts that are known; set nu_dot to '
+                'predicted and torque_source to another choice than inverse_dynamics, or take out '
+                'loops'
+            )
