@@ -65,6 +65,7 @@ class Workspace:
             self._floats = self._poses.view()
             self._floats.setflags(write=False)
         self._by_rank: dict[int, RowsLeft] = {}
+        self._labels = wrench_labels(constraint.contact for constraint in constraints)
 
     def outputs(self) -> contact_layout.Outputs:
         """Return fresh memory for results."""
@@ -181,7 +182,7 @@ class Workspace:
         asked, dropped = bias * self.weights, U[:, :first]
         size = float(np.linalg.norm(asked))
         return U, Redundancy(
-            rows=wrench_labels(constraint.contact for constraint in self.constraints),
+            rows=self._labels,
             velocities=self.model.m,
             rank=len(w) - first,
             smallest_kept=float(shares[first]) if first < len(w) else 0.0,
