@@ -510,7 +510,13 @@ class RobotNode(LifecycleNode):
         elif changed.keys().isdisjoint(self._table):
             robots = []
         wanted = [Wanted(robot, values) for robot in dict.fromkeys(robots) if robot]
-        return str(await self.aside(self._trier, self._try, wanted))
+        reason = str(await self.aside(self._trier, self._try, wanted))
+        if reason and served is None and changed.keys().isdisjoint(SOURCE_NAMES):
+            now = {name: self.get_parameter(name).value for name in values}
+            as_they_are = [Wanted(robot.description, now) for robot in wanted]
+            if await self.aside(self._trier, self._try, as_they_are):
+                return ''  # several may be wrong: they are repaired one by one
+        return reason
 
     def _try(self, wanted: Sequence[Wanted]) -> str:
         """Return why none of the robots could be served, empty if one can or there is none."""
