@@ -123,10 +123,11 @@ def _recorded_values(
     where = f'{recording.name}, topic {name}/{TOPIC}'
     try:
         values, *later = [
-            json.loads(message.data)[name]['ros__parameters']
+            dict(content['ros__parameters'])
             for message in recording.of_topic(f'{name}/{TOPIC}')
+            for content in json.loads(message.data).values()
         ] or [{}]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise RecordingError(
             f'{where} holds no parameters of a node ({error}), expected what geolin record '
             'writes; give them with --params, and record again'

@@ -244,7 +244,7 @@ def _assigned(
             wanted_ones = [
                 topic
                 for topic in candidates
-                if topic.endswith(f'{ESTIMATOR}/{role}') == takes_estimates
+                if topic.endswith(f'/{ESTIMATOR}/{role}') == takes_estimates
             ]
             candidates = wanted_ones if len(wanted_ones) == 1 else candidates
         if len(candidates) > 1:

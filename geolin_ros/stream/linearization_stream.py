@@ -375,6 +375,7 @@ class LinearizationStream(StateStream[Answer]):
                 answer = linearize(point, self._linearizer, self.settings, self._reporter)
             self.self_check.warm_up(answer.state, answer.A, answer.B)
         if self._reporter is not None:
+            self._linearizer.contacts = ()  # also where it was singular on one of the sets
             rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
             self._reporter.forget()
 

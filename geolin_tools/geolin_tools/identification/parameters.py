@@ -131,9 +131,10 @@ class Parameters:
             if number.kind in NOT_NEGATIVE:
                 self.lower[at] = -number.start / number.spread
         self._rooms: dict[int, Array] = {}  # by mass; a load may be where its link is not
-        for name, rows in ({} if self.payload else prior.rooms or {}).items():
-            i = model.body_names.index(name)
-            if i in self.bodies:
+        rooms = {} if self.payload else prior.rooms or {}
+        for i in self.bodies:
+            if model.body_names[i] in rooms:
+                rows = rooms[model.body_names[i]]
                 # where the description is beyond a plane, it is the plane
                 beyond = np.minimum(rows @ described[i] / described[i, 0] - 2.0 * WALL, 0.0)
                 self._rooms[i] = (rows - np.outer(beyond, np.eye(NUMBERS)[0])) / described[i, 0]

@@ -187,10 +187,11 @@ def check(signals: Signals, model: TreeModel) -> None:
             bad &= ~np.isnan(values).all(axis=0)
         for wrong in np.argwhere(bad)[:1]:
             of = f' of joint {columns[wrong[1]]!r}' if columns is joints else ''
+            lock = ', or lock the joint: -p "locked_joints:=[\'NAME=0.0\']"'
             raise RecordingError(
                 f'{name}: {what}{of} is {values[tuple(wrong)]} at sample {wrong[0]} ({bad.sum()} '
-                'such values), expected finite numbers; leave these samples out, or lock a joint '
-                'without positions: -p "locked_joints:=[\'NAME=0.0\']"'
+                'such values), expected finite numbers; leave these samples out'
+                f'{lock if what == "position" else ""}'
             )
     if steps.max() > GAP:
         k = int(steps.argmax())
@@ -277,10 +278,11 @@ def prepare(
     period, even = even_times(signals)
     if cutoff is None:
         cutoff = min(wanted_cutoff(signals), FASTEST / period)
-    if not 0.0 < cutoff < 0.5 / period:
+    least = 4.0 / float(even[-1] - even[0])  # else nothing is left between the edges
+    if not least < cutoff < 0.5 / period:
         raise RecordingError(
-            f'{signals.name}: cut-off frequency is {cutoff:g} Hz, expected more than 0 and less '
-            f'than half of the sampling rate, {0.5 / period:.4g} Hz'
+            f'{signals.name}: cut-off frequency is {cutoff:g} Hz, expected more than {least:.3g} '
+            f'(4 periods) and less than half of the sampling rate, {0.5 / period:.4g} Hz'
         )
     can_be_sharper = signals.rate is not None and SHARPER * cutoff < 0.45 / period
     sharper = SHARPER * cutoff if can_be_sharper else cutoff

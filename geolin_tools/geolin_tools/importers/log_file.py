@@ -251,7 +251,8 @@ def _in_si(
     values = np.ascontiguousarray(values * (quantity.units[unit] * factors))
     if quantity.units is FORCES and width == 3 and count == 1:
         return np.hstack((np.zeros((len(values), 2)), values))  # sensors of the normal force
-    if count != (3 if unit == 'rpy' else width):
+    width = 3 if unit == 'rpy' else width
+    if count != width:
         raise RecordingError(
             f'{where} has {count} columns, expected {width}; correct from, or names'
         )
@@ -298,7 +299,8 @@ class _Files:
         if name not in self._tables:
             self._tables[name] = read_table(self._folder / name)
         table = self._tables[name]
-        wanted = column.get('from', list(table))
+        wanted = column.get('from')
+        wanted = list(table) if wanted in (None, []) else wanted
         keys = [str(key) for key in (wanted if isinstance(wanted, list) else [wanted])]
         for key in keys:
             if key not in table:
@@ -321,7 +323,10 @@ class _Files:
 def read_table(path: Path) -> Mapping[str, Array]:
     """Return the arrays or columns (N, k) of a file by name; `RecordingError` if it cannot be."""
     try:
-        return _arrays(path) if path.suffix in ('.npz', *HDF5) else _text(path)
+        found = _arrays(path) if path.suffix in ('.npz', *HDF5) else _text(path)
+        if not found:
+            raise ValueError('no numbers in it')
+        return found
     except (OSError, ValueError, KeyError) as error:
         raise RecordingError(
             f'{path} cannot be read: {error}, expected npz or HDF5 (MATLAB: save with -v7.3) with '
