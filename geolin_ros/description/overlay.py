@@ -189,7 +189,10 @@ def _check_keys(where: str, mapping: Any, allowed: Sequence[str]) -> None:
 def _numbers(where: str, key: str, values: Any, count: int) -> list[float]:
     is_list = isinstance(values, Sequence) and not isinstance(values, str)
     if not is_list or len(values) != count or not all(map(_is_number, values)):
-        raise ModelError(f'{where}: {key} is {values!r}, expected {count} finite numbers')
+        shown, expected = values, f'{count} finite numbers'
+        if count == 1:
+            shown, expected = values[0], 'a finite number'
+        raise ModelError(f'{where}: {key} is {shown!r:.200}, expected {expected}')
     return [float(value) for value in values]
 
 

@@ -41,13 +41,13 @@ def about_state(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def about_states(function: Callable[P, T]) -> Callable[P, T]:
-    """Return the same of a function that takes many states too: a list, or rows of an array."""
+    """Return the same of a function that takes many states too: several, or rows of an array."""
 
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
         if len(args) > 1 and not isinstance(args[1], State):
             many: Any = args[1]
-            if not isinstance(many, list) and np.ndim(many) != 2:
+            if not isinstance(many, list | tuple) and np.ndim(many) != 2:
                 check_is_state(many)
         return function(*args, **kwargs)
 

@@ -83,10 +83,12 @@ def _add_parts(holder: Located, of: Any, *tags: str) -> None:
     """Add what an object has of these parts."""
     for tag in tags:
         part = getattr(of, tag)
-        known = [key for key in _SEVERAL.get(tag, ()) if hasattr(part, key)]
+        several = _SEVERAL.get(tag, ())
+        values = {key: getattr(part, key) for key in several if hasattr(part, key)}
+        if not values and tag not in _WHOLE and part is not None:
+            raise AttributeError(f'{tag} {part!r:.200} has no {" or ".join(several)}')
         if part is not None:
-            values = {key: getattr(part, key) for key in known} or {_WHOLE[tag]: part}
-            _element(holder, tag, **values)
+            _element(holder, tag, **(values or {_WHOLE[tag]: part}))
 
 
 def _add_link(root: Located, link: Any) -> str:
