@@ -30,21 +30,17 @@ def anchored(model: TreeModel, reference: State, state: State, frames: Sequence[
     frames
         The feet that carry it; without any the reference is not moved.
     """
-    ends = Kinematics(model, reference), Kinematics(model, state)
-    poses = [[at.pose(frame) for frame in frames] for at in ends]
-    if not poses[0]:
+    if not frames:
         return reference
-    places = np.array([[H[:2, 3] for H in feet] for feet in poses])
-    if len(places[0]) == 1:  # a second point, a metre ahead, says where it heads
-        ahead = [feet[0][:2, 3] + feet[0][:2, 0] for feet in poses]
-        places = np.stack((places[:, 0], ahead), axis=1)
-    before, after = places - places.mean(axis=1, keepdims=True)
-    across = np.sum(before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0])
-    yaw = np.arctan2(across, np.sum(before * after))
-    T = np.eye(4)
-    T[:2, :2] = [[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]
+    ends = Kinematics(model, reference), Kinematics(model, state)
+    poses = np.array([[at.pose(frame) for frame in frames] for at in ends])
+    places = poses[..., 0, 3] + 1j * poses[..., 1, 3]  # x + i y
+    if len(frames) == 1:  # a second point, a metre ahead, says where it heads
+        places = np.hstack((places, places + poses[..., 0, 0] + 1j * poses[..., 1, 0]))
     centre, place = places.mean(axis=1)
-    T[:2, 3] = place - T[:2, :2] @ centre
+    turn = np.exp(1j * np.angle(np.vdot(places[0] - centre, places[1] - place)))
+    way = place - turn * centre
+    T = [[turn.real, -turn.imag, 0.0, way.real], [turn.imag, turn.real, 0.0, way.imag]]
     moved = reference.copy()
-    moved.H[:] = T @ reference.H
+    moved.H[:2] = T @ reference.H
     return moved

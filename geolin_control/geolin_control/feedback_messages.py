@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs and outputs of a regulator, from and into messages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from geolin_control.measured import Measured
 from geolin_control.regulator import Reference, Source
 from geolin_ros.control.lqr import Gains
 from geolin_ros.errors import InputError
+from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.geometry import write_stamp
@@ -44,7 +46,6 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
         )
     contacts = message.contact_dynamics
     return Measured(
-        received.stamp * 1e-9,
         received.state,
         received.tau.copy(),
         received.A.copy(),
@@ -94,38 +95,46 @@ def frames_in_force(message: Any) -> tuple[str, ...]:
     return tuple(contact.frame for contact in message.contacts if contact.active)
 
 
+def write_gains(
+    message: Any,
+    model: TreeModel,
+    contacts: Sequence[Any],
+    state: State,
+    feedforward: Array,
+    K: Array,
+    K_complement: Array,
+) -> None:
+    """Write a law into a geolin_msgs/FeedbackGains; ``contacts`` are messages."""
+    message.model_hash = model.hash
+    message.joint_names = list(model.joint_names)
+    message.actuated_joints = list(model.actuated_joints)
+    message.columns = [label.name for label in state_labels(model)]
+    message.contacts = list(contacts)
+    StateWriter(message.state, model.n).write(state)
+    message.feedforward = feedforward.tolist()
+    write_matrix(message.k, K)
+    write_matrix(message.k_complement, K_complement)
+
+
+@dataclass
 class GainsWriter:
-    """Fills geolin_msgs/FeedbackGains.
+    """Makes geolin_msgs/FeedbackGains of gains, of an empty one and empty ContactState."""
 
-    Parameters
-    ----------
-    make_message, make_contact
-        Make an empty geolin_msgs/FeedbackGains and ContactState.
-    """
-
-    def __init__(
-        self, make_message: Callable[[], Any], make_contact: Callable[[], Any], model: TreeModel
-    ) -> None:
-        self._make_message, self._make_contact, self._model = make_message, make_contact, model
+    make_message: Callable[[], Any]
+    make_contact: Callable[[], Any]
+    model: TreeModel
 
     def write(
         self, gains: Gains, source: Source, stamp: int, frame: str, compute_time: float
     ) -> Any:
         """Return a message of its own; ``stamp`` [ns], ``frame`` of the world."""
-        message, model = self._make_message(), self._model
+        message, contacts = self.make_message(), [self.make_contact() for _ in gains.supports]
         write_stamp(message.header.stamp, stamp)
         message.header.frame_id = frame
-        message.model_hash = model.hash
-        message.joint_names = list(model.joint_names)
-        message.actuated_joints = list(model.actuated_joints)
-        message.columns = [label.name for label in gains.columns]
-        message.contacts = [self._make_contact() for _ in gains.supports]
-        for contact, support in zip(message.contacts, gains.supports, strict=True):
-            write_contact(contact, support.contact, model)
-        StateWriter(message.state, model.n).write(gains.state)
-        message.feedforward = gains.feedforward.tolist()
-        write_matrix(message.k, gains.K)
-        write_matrix(message.k_complement, gains.K_complement)
+        for contact, support in zip(contacts, gains.supports, strict=True):
+            write_contact(contact, support.contact, self.model)
+        law = gains.state, gains.feedforward, gains.K, gains.K_complement
+        write_gains(message, self.model, contacts, *law)
         message.dt, message.margin, message.compute_time = gains.dt, gains.margin, compute_time
         message.source = _SOURCES[source]
         message.solved = _SOLVED['bank' if gains.solution is None else gains.solution.method]

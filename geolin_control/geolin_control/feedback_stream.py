@@ -5,6 +5,7 @@
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,12 +71,11 @@ class FeedbackStream(StateStream[Command]):
             'contact_states': self._take_contacts,
             'reference': self._take_reference,
         }
-        self.regulator = Regulator(model, supports, settings, bank)
-        self._made_of = supports, settings, bank
+        self._make = partial(Regulator, model, supports, settings, bank)
+        self.regulator = self._make()
         self._steady = SteadyContacts(self.regulator.standing_on, contact_dwell)
         self._in_force = self.regulator.standing_on
         self.is_active = self.is_obeyed = False
-        self._frames = {support.frame for support in supports}
         self._state = model.neutral_state()
         self._is_seen = False
         self.stamp = 0
@@ -90,15 +90,14 @@ class FeedbackStream(StateStream[Command]):
 
     def warm_up(self) -> None:
         """Stand once, with gains made cold and warm, so that no state waits for a compilation."""
-        supports, settings, bank = self._made_of
-        trial = Regulator(self.model, supports, settings, bank)
+        trial = self._make()
         with contextlib.suppress(GeolinError):  # of this stance, not of others
-            stance = standing_posture(self.model, supports)
+            stance = standing_posture(self.model, list(trial.supports.values()))
             trial.follow(Reference(stance))
             for k in range(3):
                 trial.renew()
                 trial.redesign()
-                trial.command(k * settings.dt, stance)
+                trial.command(k * trial.settings.dt, stance)
 
     def resume(self, earlier: 'FeedbackStream') -> None:
         """Go on where an earlier stream is.
@@ -116,7 +115,7 @@ class FeedbackStream(StateStream[Command]):
         if old.joint_names != new.joint_names:
             return
         self.regulator.resume(earlier.regulator)
-        if earlier._frames == self._frames:
+        if earlier.regulator.supports.keys() == self.regulator.supports.keys():
             self.regulator.stand_on(earlier.regulator.standing_on)
             self._steady = SteadyContacts(self.regulator.standing_on, self._steady.dwell)
             self._in_force = earlier._in_force

@@ -53,6 +53,7 @@ PROGRAM = Program(
     f'robot_description, joint_states, odom, {LINEARIZATIONS}, contact_states, reference',
     '~/gains; with publish_efforts:=true joint_group_effort_controller/commands, ~/command',
 )
+MOTION = Input(JointState, 'joint_states'), Input(Odometry, 'odom')
 WATCH_PERIOD = 0.005
 """How often the age of the newest state is looked at [s]."""
 REPETITIONS = 3
@@ -89,10 +90,10 @@ class LqrNode(RobotNode):
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
         return (
-            *self._motion(),
+            *MOTION,
             Input(LinearizedDynamics, LINEARIZATIONS, partial(self.take, 'linearization')),
-            Input(ContactStates, 'contact_states', partial(self.take, 'contact_states'), NEWEST),
-            Input(ReferenceState, 'reference', partial(self.take, 'reference'), NEWEST),
+            Input(ContactStates, 'contact_states', qos=NEWEST),
+            Input(ReferenceState, 'reference', qos=NEWEST),
         )
 
     def make_stream(self, reading: Reading) -> FeedbackStream:
@@ -133,9 +134,6 @@ class LqrNode(RobotNode):
         if 'publish_efforts' in names and not self._values['publish_efforts']:
             self._ramp_down('efforts are not published any more')
 
-    def _motion(self) -> tuple[Input, ...]:
-        return Input(JointState, 'joint_states'), Input(Odometry, 'odom')
-
     # ---- lifecycle
 
     @guarded
@@ -166,7 +164,7 @@ class LqrNode(RobotNode):
         if self._pipeline is not None:
             self._pipeline.stream.is_active = False
         result = super().on_deactivate(state)
-        self._supervised = [self._open(given) for given in self._motion()]
+        self._supervised = [self._open(given) for given in MOTION]
         return result
 
     @guarded

@@ -26,8 +26,6 @@ MOST_DEVIATION = 1.0
 class Measured(NamedTuple):
     """A linearization from outside, and what it was about; arrays of its own."""
 
-    time: float
-    """Stamp [s]."""
     state: State
     tau: Array
     A: Array
@@ -38,16 +36,15 @@ class Measured(NamedTuple):
     wrench_by_state: Array
     wrench_by_tau: Array
     contacts: tuple[Closure, ...]
-    """Contacts, in the order of the rows."""
+    """In the order of the rows."""
 
     def fits(self, posture: State, own: Linearizer, calm: float) -> bool:
         """Whether it is about this posture, at rest, on the contacts of the own linearizer.
 
         All within ``calm`` [m, rad, m/s, rad/s]; a point may have any axes.
         """
-        moving = max(np.abs(self.state.v).max(), np.abs(self.state.r).max(initial=0.0))
-        z = posture.difference(self.state)
-        if not (moving <= calm and np.abs(z[: z.size // 2]).max() <= calm):
+        away = posture.difference(self.state)[: own.model.m]
+        if not np.abs(np.concatenate((self.state.v, self.state.r, away))).max() <= calm:
             return False
         ours, theirs = _placed(own.model, own.contacts), _placed(own.model, self.contacts)
         return len(ours) == len(theirs) and all(
@@ -71,27 +68,17 @@ class Measured(NamedTuple):
                     'look at the linearizer'
                 )
         blocks: list[Array] = []  # from the axes of the contacts outside to the own ones
-        here = _placed(linearizer.model, linearizer.contacts)
-        there = _placed(linearizer.model, self.contacts)
-        for (kind, _, inner), (_, _, outer) in zip(here, there, strict=True):
+        ends = (_placed(linearizer.model, ones) for ones in (linearizer.contacts, self.contacts))
+        for (kind, _, inner), (_, _, outer) in zip(*ends, strict=True):
             R = inner[:3, :3].T @ outer[:3, :3]
             blocks += [R] if kind == 'point' else [R, R]
         turn = linalg.block_diag(*blocks)
-        return dataclasses.replace(
-            own,
-            A=self.A,
-            B=self.B,
-            nu_dot=self.nu_dot,
-            wrenches=turn @ self.wrenches,
-            wrench_by_state=turn @ self.wrench_by_state,
-            wrench_by_tau=turn @ self.wrench_by_tau,
-        )
+        names = 'wrenches', 'wrench_by_state', 'wrench_by_tau'
+        forces = {name: turn @ getattr(self, name) for name in names}
+        return dataclasses.replace(own, A=self.A, B=self.B, nu_dot=self.nu_dot, **forces)
 
 
 def _placed(model: TreeModel, contacts: Sequence[Closure]) -> list[tuple[str, int, Array]]:
     """Return kind, body and placement there of contacts."""
-    found: list[tuple[str, int, Array]] = []
-    for contact in contacts:
-        at, _ = resolve(model, contact)
-        found.append((contact.kind, at.body, at.placement))
-    return found
+    ends = [(contact.kind, resolve(model, contact)[0]) for contact in contacts]
+    return [(kind, at.body, at.placement) for kind, at in ends]

@@ -16,7 +16,6 @@ from geolin_ros.stream.parameters.table import (
     NO_NAMES,
     Parameter,
     entries_of,
-    row_of,
     rows_of,
     settings_of,
 )
@@ -45,11 +44,9 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'frame.',
         entry=Support.parse,
     ),
-    row_of(
+    *rows_of(
         RegulatorSettings,
-        'friction',
-        'Friction coefficient that equilibria stay below.',
-        bounds=(0.01, 10.0),
+        {'friction 0.01 ... 10': 'Friction coefficient that equilibria stay below.'},
     ),
     Parameter(
         'weights',
@@ -57,12 +54,9 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'Deviations of equal cost, each as name=deviation; others have defaults for the supports.',
         entry=_weight,
     ),
-    row_of(
+    *rows_of(
         RegulatorSettings,
-        'dt',
-        'Sample time: efforts are constant over it (zero-order hold).',
-        's',
-        (1e-4, 0.1),
+        {'dt 1e-4 ... 0.1 [s]': 'Sample time: efforts are constant over it (zero-order hold).'},
     ),
     Parameter(
         'delay',
@@ -131,10 +125,7 @@ LQR_TABLE: tuple[Parameter, ...] = (
 
 
 def supports_of(values: Mapping[str, Any]) -> tuple[Support, ...]:
-    """Return what the robot stands on.
-
-    Raises `ConfigurationError` if there is nothing.
-    """
+    """Return what the robot stands on; raises `ConfigurationError` if there is nothing."""
     supports = tuple(Support.parse(entry) for entry in entries_of(values['supports']))
     if not supports:
         raise ConfigurationError(

@@ -123,10 +123,10 @@ class Regulator:
 
     Attributes
     ----------
-    gains
-        In use, or None before the first design.
+    supports
+        All frames it can stand on, by name.
     source
-        What they were made of.
+        What the gains were made of.
     failure
         Why the last design failed, or empty.
     reference
@@ -157,8 +157,8 @@ class Regulator:
         self._bank = bank if isinstance(bank, GainBank) else None
         self._walks_since: float | None = None
         self._place: Array | None = None
-        self._supports = {support.frame: support for support in supports}
-        self.standing_on = tuple(self._supports)
+        self.supports = {support.frame: support for support in supports}
+        self.standing_on = tuple(self.supports)
         if self._bank is not None:
             self._bank.route(self.standing_on)
         if self._gait is not None:
@@ -211,8 +211,8 @@ class Regulator:
     def check_supports(self, frames: Sequence[str]) -> None:
         """Raise `UnknownNameError` if a frame is none of the supports."""
         for frame in frames:
-            if frame not in self._supports:
-                raise unknown_name('support', frame, self._supports, 'the supports')
+            if frame not in self.supports:
+                raise unknown_name('support', frame, self.supports, 'the supports')
 
     def stand_on(self, frames: Sequence[str]) -> None:
         """Put these supports in force, and no others; gains for them come with `redesign`.
@@ -221,7 +221,7 @@ class Regulator:
         `UnknownNameError` as `check_supports`.
         """
         self.check_supports(frames)
-        self.standing_on = tuple(frame for frame in self._supports if frame in set(frames))
+        self.standing_on = tuple(frame for frame in self.supports if frame in set(frames))
         self._look_up()
 
     def follow(self, reference: Reference) -> None:
@@ -263,8 +263,17 @@ class Regulator:
         if self._bank is not None:
             self._bank.route(frames)  # says what is missing
             return True
+        settings, own = self.settings, self._linearizer
         try:
-            gains = self._design(reference.state, frames, newest)
+            supports = tuple(self.supports[frame] for frame in frames)
+            point = equilibrium(self.model, reference.state, supports, settings.friction)
+            own.contacts = tuple(support.contact for support in point.supports)
+            if newest is not None and newest.fits(reference.state, own, settings.calm):
+                self.source, C = 'linearization', newest.on(own)
+            else:
+                self.source, C = 'model', own(point.state, point.tau)
+            tuning = Tuning(settings.weights, settings.dt, settings.delay)
+            gains = regulate(self.model, point, reduce(C), tuning, self.gains)
         except Exception as error:
             self.failure = str(error)
             raise
@@ -289,18 +298,6 @@ class Regulator:
         self.source, self.failure = 'bank', ''
         self._use(gains)
 
-    def _design(self, posture: State, frames: Sequence[str], newest: Measured | None) -> Gains:
-        settings = self.settings
-        supports = tuple(self._supports[frame] for frame in frames)
-        point = equilibrium(self.model, posture, supports, settings.friction)
-        self._linearizer.contacts = tuple(s.contact for s in point.supports)
-        if newest is not None and newest.fits(posture, self._linearizer, settings.calm):
-            self.source, C = 'linearization', newest.on(self._linearizer)
-        else:
-            self.source, C = 'model', self._linearizer(point.state, point.tau)
-        tuning = Tuning(settings.weights, settings.dt, settings.delay)
-        return regulate(self.model, point, reduce(C), tuning, self.gains)
-
     # ---- efforts, at the rate of the states
 
     def command(self, time: float, state: State) -> Command:
@@ -319,9 +316,9 @@ class Regulator:
             reference = anchored(self.model, reference, state, self.standing_on)
         wanted = self._feedback.efforts(state, reference, given)
         efforts = self.guard.feedback(time, wanted, rates)
-        if not self.guard.share:
-            return self._sent(efforts, Mode.DAMPING, 'feedback is not finite or begins only now')
-        return self._sent(efforts, Mode.FEEDBACK, '')
+        if self.guard.share:
+            return self._sent(efforts, Mode.FEEDBACK, '')
+        return self._sent(efforts, Mode.DAMPING, 'feedback is not finite or begins only now')
 
     def _play(self, gait: GaitGains, time: float, reference: Reference) -> None:
         """Put the gains of this moment in force, and their state as the reference."""

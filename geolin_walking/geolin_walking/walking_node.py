@@ -14,7 +14,6 @@ import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 from geolin_control.parameters import supports_of
@@ -73,10 +72,10 @@ class WalkingNode(RobotNode):
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
         return (
-            Input(JointState, 'joint_states', partial(self.take, 'joint_states')),
-            Input(Odometry, 'odom', partial(self.take, 'odom')),
-            Input(ContactStates, 'contact_states', partial(self.take, 'contact_states'), NEWEST),
-            Input(Twist, 'cmd_vel', partial(self.take, 'cmd_vel'), NEWEST),
+            Input(JointState, 'joint_states'),
+            Input(Odometry, 'odom'),
+            Input(ContactStates, 'contact_states', qos=NEWEST),
+            Input(Twist, 'cmd_vel', qos=NEWEST),
         )
 
     def make_stream(self, reading: Reading) -> WalkingStream:

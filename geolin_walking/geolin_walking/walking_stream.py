@@ -8,11 +8,10 @@ from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from geolin_control.feedback_messages import frames_in_force, read_gains
+from geolin_control.feedback_messages import frames_in_force, read_gains, write_gains
 from geolin_control.parameters import supports_of
 
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput
@@ -21,7 +20,6 @@ from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.message_memory import read_matrix, write_matrix
-from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.topics import Counts, StateStream
@@ -170,12 +168,11 @@ class PlanWriter:
 
     def __init__(self, make: Callable[[str], Any], stream: WalkingStream) -> None:
         self._make, self._stream = make, stream
-        self._columns = [label.name for label in state_labels(stream.model)]
 
     def write(self, plan: Plan, stamp: int, compute_time: float) -> Any:
         """Return a geolin_msgs/WalkingPlan about the state at ``stamp`` [ns]."""
         model, message = self._stream.model, self._make('WalkingPlan')
-        gains, law = message.gains, plan.law
+        gains, state = message.gains, model.neutral_state()
         for header in (message.header, gains.header):
             write_stamp(header.stamp, stamp)
             header.frame_id = self._stream.world_frame
@@ -185,16 +182,10 @@ class PlanWriter:
             write_matrix(getattr(message, field), getattr(plan, field))
         message.feet = [contact.name for contact in self._stream.contacts]
         message.in_force = [foot in names for names in plan.in_force for foot in message.feet]
-        gains.model_hash, gains.columns = model.hash, self._columns
-        gains.joint_names = list(model.joint_names)
-        gains.actuated_joints = list(model.actuated_joints)
-        gains.contacts = self.contacts(plan).contacts
-        state = model.neutral_state()
         state.data[:] = plan.states[0]
-        StateWriter(gains.state, model.n).write(state)
-        gains.feedforward = law.efforts.tolist()
-        write_matrix(gains.k, -plan.gains)
-        write_matrix(gains.k_complement, plan.complement)
+        contacts = self.contacts(plan).contacts
+        law = state, plan.law.efforts, -plan.gains, plan.complement
+        write_gains(gains, model, contacts, *law)
         gains.dt, gains.compute_time = float(plan.times[1] - plan.times[0]), compute_time
         gains.source = gains.SOURCE_MODEL
         return message

@@ -40,7 +40,7 @@ def measured(state, scale=1.0, turn=(0.0, 0.0, 0.0)):
     contacts = tuple(replace(s.contact, placement=s.placement @ axes) for s in point.supports)
     C = Linearizer(model, contacts)(point.state, point.tau)
     forces = C.wrenches, C.wrench_by_state, C.wrench_by_tau
-    return Measured(0.0, point.state, point.tau, C.A, scale * C.B, C.nu_dot, *forces, contacts)
+    return Measured(point.state, point.tau, C.A, scale * C.B, C.nu_dot, *forces, contacts)
 
 
 def test_gains__are_made_of_a_linearization_that_is_calm_and_near():
