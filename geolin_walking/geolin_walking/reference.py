@@ -113,8 +113,7 @@ class Planner:
         """(K, 3) where feet stand or stood last."""
         self._plane = self._lay_plane()
         self._yaws = np.zeros(len(self.names))
-        self._at = np.array([*H[:2, 3], 0.0])
-        self._v = np.zeros(3)
+        self._at, self._v = np.array([*H[:2, 3], 0.0]), np.zeros(3)
         self._time: float | None = None
         self._tick = self._passed = 0
         self._moving = False
@@ -153,30 +152,21 @@ class Planner:
             for k in range(tick, tick + gait.horizon)
         ]
         stands = ~np.array(air)
+        swinging = ~np.vstack((stands, stands[-1:]))
+        swinging[1:] |= ~stands
         self._passed, self._tick = tick - self._tick, tick
         at = self._reach(times, data, feet, turns)
         self.legs.move(data, at, v)
-        swinging = ~np.vstack((stands, stands[-1:]))
-        swinging[1:] |= ~stands
-        return Reference(
-            times=times,
-            states=data,
-            efforts=self.efforts(data[:-1], stands, at),
-            in_force=tuple(tuple(compress(self.names, own)) for own in stands.tolist()),
-            p=feet,
-            R=turns,
-            v=v,
-            swinging=swinging,
-            loads=self._loads(feet, stands),
-        )
+        efforts, loads = self.efforts(data[:-1], stands, at), self._loads(feet, stands)
+        in_force = tuple(tuple(compress(self.names, own)) for own in stands.tolist())
+        return Reference(times, data, efforts, in_force, feet, turns, v, swinging, loads)
 
     def _follow(self, time: float, state: State, command: Command) -> None:
         """Move the reference on by what has passed, and not far from the robot."""
-        elapsed = 0.0 if self._time is None else time - self._time
         yaw = np.arctan2(state.H[1, 0], state.H[0, 0])
         if self._time is None:
-            self._at = np.array([*state.H[:2, 3], yaw])
-        self._time = time
+            self._time, self._at = time, np.array([*state.H[:2, 3], yaw])
+        elapsed, self._time = time - self._time, time
         self._v += np.clip(command - self._v, -ACCELERATION * elapsed, ACCELERATION * elapsed)
         self._at += elapsed * in_world(self._v, self._at[2])
         away = self._at[:2] - state.H[:2, 3]
@@ -203,21 +193,19 @@ class Planner:
         """Return whether further swings are planned; to a stop, feet come back below the hips."""
         if moves:
             return True
-        heading = about_z(self._at[2])
-        centre = p.mean(axis=0) - heading @ self.home.mean(axis=0)
-        away = p - centre - self.home @ heading.T
+        away = p - self.home @ about_z(self._at[2]).T
+        away -= away.mean(axis=0)
         return bool(self.schedule.swings and np.abs(away[:, :2]).max() > 0.04)
 
     def _lead(
         self, times: Array, tick: int, state: State, command: Command
     ) -> tuple[Path, list[Array]]:
         """Return the base, and where the feet of each swing land."""
-        path, goals = self._path(times, command), []
+        path, goals, dt = self._path(times, command), list[Array](), self.gait.dt
         for swing in self.schedule.swings:
-            if swing.lift * self.gait.dt > times[-1]:
+            if swing.lift * dt > times[-1]:
                 break
-            land = int(np.searchsorted(times, swing.land * self.gait.dt))
-            node = min(land, len(times) - 1)
+            node = min(int(np.searchsorted(times, swing.land * dt)), len(times) - 1)
             feet = [self._foothold(foot, node, path, state) for foot in swing.group]
             goals.append(np.array(feet))
         return path, goals

@@ -118,16 +118,14 @@ class WalkingNode(RobotNode):
                 question = question._replace(command=Command())
             plan = stream.walker.plan(*question[1:])
             elapsed = time.perf_counter() - start
-            message = pipeline.writer.write(plan, question.stamp, elapsed)
-            contacts = pipeline.writer.contacts(plan)
-            contacts.header = message.header
+            messages = pipeline.writer.write(plan, question.stamp, elapsed)
         except Exception as error:  # else the thread would keep it to itself
             if not isinstance(error, (GeolinError, ConnectionError)):
                 self.get_logger().error(traceback.format_exc())
             self._warn('plan', f'no new plan: {error}')
             self._post(self._done)
             return
-        self._post(lambda: self._send(stream, plan.phase, (message, contacts), start))
+        self._post(lambda: self._send(stream, plan.phase, messages, start))
 
     def _done(self) -> None:
         self._is_planning = False

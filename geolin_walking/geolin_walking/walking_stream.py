@@ -169,8 +169,11 @@ class PlanWriter:
     def __init__(self, make: Callable[[str], Any], stream: WalkingStream) -> None:
         self._make, self._stream = make, stream
 
-    def write(self, plan: Plan, stamp: int, compute_time: float) -> Any:
-        """Return a geolin_msgs/WalkingPlan about the state at ``stamp`` [ns]."""
+    def write(self, plan: Plan, stamp: int, compute_time: float) -> tuple[Any, Any]:
+        """Return a geolin_msgs/WalkingPlan about the state at ``stamp`` [ns], and ContactStates.
+
+        These are the feet that stand now.
+        """
         model, message = self._stream.model, self._make('WalkingPlan')
         gains, state = message.gains, model.neutral_state()
         for header in (message.header, gains.header):
@@ -183,22 +186,18 @@ class PlanWriter:
         message.feet = [contact.name for contact in self._stream.contacts]
         message.in_force = [foot in names for names in plan.in_force for foot in message.feet]
         state.data[:] = plan.states[0]
-        contacts = self.contacts(plan).contacts
-        law = state, plan.law.efforts, -plan.gains, plan.complement
-        write_gains(gains, model, contacts, *law)
-        gains.dt, gains.compute_time = float(plan.times[1] - plan.times[0]), compute_time
-        gains.source = gains.SOURCE_MODEL
-        return message
-
-    def contacts(self, plan: Plan) -> Any:
-        """Return the feet that stand now as geolin_msgs/ContactStates, without a stamp."""
-        message = self._make('ContactStates')
+        standing = self._make('ContactStates')
+        standing.header = message.header
         for contact in self._stream.contacts:
             if contact.name in plan.in_force[0]:
                 entry = self._make('ContactState')
-                write_contact(entry, contact, self._stream.model)
-                message.contacts.append(entry)
-        return message
+                write_contact(entry, contact, model)
+                standing.contacts.append(entry)
+        law = state, plan.law.efforts, -plan.gains, plan.complement
+        write_gains(gains, model, standing.contacts, *law)
+        gains.dt, gains.compute_time = float(plan.times[1] - plan.times[0]), compute_time
+        gains.source = gains.SOURCE_MODEL
+        return message, standing
 
 
 def read_law(message: Any, limit: Any) -> tuple[Phase, Law]:
