@@ -350,7 +350,8 @@ class Walker:
         """Add what forces on soles cost that are not those wanted."""
         problem, weights = self.problem, self.weights
         weight = self.model.total_mass * float(np.linalg.norm(STANDARD_GRAVITY))
-        wanted, units = np.zeros_like(L.wrenches), np.zeros(L.wrenches.shape[1])
+        wanted = np.zeros_like(L.wrenches)
+        units = np.full(wanted.shape[1], np.inf)  # forces in loops cost nothing
         for k, support in enumerate(self.supports):
             first = L.first[support.frame]
             wanted[:, first + 2] = weight * reference.loads[:, k]
