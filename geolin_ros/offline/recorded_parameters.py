@@ -133,7 +133,8 @@ def _recorded_values(
             'writes; give them with --params, and record again'
         ) from error
     known = default_values(node)
-    changed = {key for other in later for key in values if other.get(key) != values[key]}
+    own = sorted(values.keys() & known)  # others are of ROS, or of another version
+    changed = {key for other in later for key in own if other.get(key) != values[key]}
     if changed:
         warn(
             f'{name} was given other {", ".join(sorted(changed))} while it was recorded: the '
@@ -143,7 +144,7 @@ def _recorded_values(
         if not is_of_ros(key):
             warn(f'{name} was recorded with parameter {key}, which {node} does not have')
     try:
-        return name, {key: checked(key, values[key], node) for key in values if key in known}
+        return name, {key: checked(key, values[key], node) for key in own}
     except GeolinError as error:
         raise RecordingError(f'{where}: {error}; override it with -p or --params') from error
 
