@@ -35,9 +35,7 @@ REDUCED = reduce(LINEARIZER(POINT.state, POINT.tau).copy())
 def published(state, tau=POINT.tau):
     """Return what the linearizer says of a state, and the state a period later."""
     held = LINEARIZER(state, tau).copy()
-    step = LINEARIZER.discretize(
-        state, tau, Settings().period, method='zoh', reference='frozen'
-    ).copy()
+    step = LINEARIZER.discretize(state, tau, Settings().period, method='zoh', reference='frozen')
     now = SimpleNamespace(A=step.Phi, B=step.Gamma, drift=step.defect, state=state, tau=tau)
     forces = SimpleNamespace(
         active=tuple(foot.frame for foot in FEET),

@@ -11,8 +11,8 @@ All vectors are in the frame that coincides with the base now but does not move.
 holds a transform, and sums over subtrees are plain sums. ``x x y`` is twist on twist, ``x x* f``
 twist on wrench, both [linear; angular]; ``ang`` is the angular part.
 
-Arrays are those of `layout`. Nothing is checked here: the caller vouches for sizes. The plain
-version of the same algorithm is `plain_linearization`.
+Arrays are those of `layout`. Nothing is checked here: the caller vouches for sizes. In plain loops
+the same is computed by `plain.derivatives`.
 """
 
 from geolin_ros.kernels._jit import inlined_kernel, lean_kernel
