@@ -178,7 +178,8 @@ class Workspace:
             )
         w, U = np.linalg.eigh(mobilities * np.outer(self.weights, self.weights))
         shares = w / (w.max(initial=0.0) or 1.0)
-        first = int(np.count_nonzero(shares <= RANK_TOLERANCE))
+        dependent = int(np.count_nonzero(shares <= RANK_TOLERANCE))
+        first = max(dependent, len(w) - self.model.m)  # J has m columns
         asked, dropped = bias * self.weights, U[:, :first]
         size = float(np.linalg.norm(asked))
         return U, Redundancy(
