@@ -28,6 +28,9 @@ from geolin_ros.typing import Array, IntArray
 Run = Callable[[], int]
 RANK_TOLERANCE = 1e-9
 """Of the largest eigenvalue of J M^-1 J', above which one counts."""
+IMMOVABLE = 1e-26
+"""Share of the largest mobility of a joint up to which that eigenvalue is rounding: of contacts on
+the axis of the only joint that moves them."""
 
 
 class Workspace:
@@ -177,6 +180,8 @@ class Workspace:
                 'within its reach; correct their placements'
             )
         w, U = np.linalg.eigh(mobilities * np.outer(self.weights, self.weights))
+        if w.max(initial=0.0) <= IMMOVABLE * self._largest_mobility():
+            w = np.zeros_like(w)
         shares = w / (w.max(initial=0.0) or 1.0)
         dependent = int(np.count_nonzero(shares <= RANK_TOLERANCE))
         first = max(dependent, len(w) - self.model.m)  # J has m columns
@@ -191,6 +196,13 @@ class Workspace:
             dropped=self.weights[:, np.newaxis] * dropped,
             contradiction=float(np.linalg.norm(dropped.T @ asked)) / size if size else 0.0,
         )
+
+    def _largest_mobility(self) -> float:
+        """Return the largest S'S / D of a joint where the engine ran last."""
+        bodies = self.scratch[layout.WORK_HEADER :][: (self.model.n + 1) * layout.WORK_RECORD]
+        joints = bodies.reshape(-1, layout.WORK_RECORD)[1:]
+        squares = np.sum(joints[:, layout.S : layout.S + 8] ** 2, axis=1)
+        return float(np.max(squares * joints[:, layout.D_INVERSE], initial=0.0))
 
     def linearize_by_rank(
         self, state: State, tau: Array, wrenches: Sequence[Wrench]
@@ -213,8 +225,11 @@ class Workspace:
         status = self.bind(state.data, tau, spare.out, wrenches, left.contacts)()
         if status != OK:
             raise self.failure(status, state, tau)
+        if rank == 0:  # the engine has combined nothing into forces
+            for array in (spare.forces, spare.by_state, spare.by_effort):
+                array[...] = 0.0
         by_state, column = spare.by_state.copy(), weights[:, np.newaxis]
-        if N.size:
+        if 0 < rank < len(U):
             J, _ = self.rows_at(state.at_rest(), left)
             w = np.linalg.lstsq(column * J, spare.forces / weights, rcond=1e-9)[0]
             as_if = state.copy()

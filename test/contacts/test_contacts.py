@@ -16,6 +16,7 @@ from support.finite_difference import derivative, exp, retract
 from support.general import Referee
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
+from support.trees import random_model
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.errors import (
@@ -394,6 +395,21 @@ def test_four_surfaces_on_a_quadruped__leave_no_motion_and_say_so():
         assert_close(
             C.wrench_by_state @ z, by_z, 1e-6, scale=np.abs(C.wrench_by_state[:, : model.m]).max()
         )
+
+
+@pytest.mark.parametrize('seed', [3, 8, 27])
+def test_points_on_the_axes_of_their_only_joints__cannot_move_and_bear_nothing(seed):
+    rng = default_rng(seed)
+    options = {'base': 'fixed', 'shape': 'star', 'kinds': ('revolute',)}
+    _, model = random_model(rng, 6, **options)
+    state, tau = model.random_state(rng), rng.normal(size=6)
+    L = Linearizer(model, [Contact(name) for name in model.link_names[1:]])(state, tau)
+    free = Linearizer(model)(state, tau)
+    assert L.rank == 0
+    for of_forces in (L.wrenches, L.wrench_by_state, L.wrench_by_tau):
+        assert not of_forces.any()
+    for found, expected in ((L.A, free.A), (L.B, free.B), (L.nu_dot, free.nu_dot)):
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_stretched_leg__is_reported_and_never_smoothed(talos):
