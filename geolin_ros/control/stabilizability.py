@@ -145,8 +145,8 @@ def _report(
         scaled, R = np.linalg.qr(L.P / units.z[:, None])
         A, B = R @ L.A @ np.linalg.inv(R), R @ L.B
         stairs, poles = _stairs(*_scaled(L.full, units), units.time)
-        held = len(L.full.A) - len(L.A)
-        full = FullPair(len(L.full.A), stairs.controllable, held, _all_decay(poles))
+        removed = len(L.full.A) - len(L.A)
+        full = FullPair(len(L.full.A), stairs.controllable, removed, _all_decay(poles))
     else:
         (A, B), scaled = _scaled(L, units), np.eye(2 * model.m)
     stairs, poles = _stairs(A, B, units.time)

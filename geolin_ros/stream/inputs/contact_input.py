@@ -173,7 +173,7 @@ class ContactInput:
         return self._anchor(self._contacts, state)
 
     def resume(self, earlier: 'ContactInput') -> None:
-        """Go on with where contacts were anchored, and which feet held, by the same source."""
+        """Go on with where contacts were anchored, and which feet stood, by the same source."""
         if earlier._settings.source == self._settings.source:
             self._anchors = earlier._anchors
             self._holding = earlier._holding & set(self.forces)
