@@ -94,7 +94,11 @@ class About:
     @property
     def rank(self) -> int:
         """Number of independent rows."""
-        return self.redundancy.rank if self._workspace.constraints else 0
+        if self._redundancy is not None:
+            return self._redundancy.rank
+        if not self._workspace.constraints:
+            return 0
+        return self._there().rank(self.state, self._tau)
 
     @property
     def geometry(self) -> Geometry:

@@ -58,6 +58,7 @@ class Workspace:
         self.model, self.constraints, self.length = model, tuple(constraints), length
         six = np.repeat((1.0, length), 3)
         self.weights = np.concatenate([np.zeros(0), *(six[: c.size] for c in constraints)])
+        self._scales = np.outer(self.weights, self.weights)
         self.last: Array | None = None
         self._packed = packed
         self._own = pack_own(packed, model.base == 'floating', model.actuated)
@@ -154,6 +155,12 @@ class Workspace:
         found = (left or self._rows).at(self.scratch, state) if self.constraints else None
         return found or rows_at(self.model, self.constraints, state)
 
+    def rank(self, state: State, tau: Array) -> int:
+        """Return the rank about a state where it ran last, by a bound that spares eigenvalues."""
+        if RANK_TOLERANCE * contact_layout.condition_of(self._contacts, self._scales) < 0.1:
+            return len(self.weights)
+        return self.judge(state, tau)[1].rank
+
     def judge(self, state: State, tau: Array) -> tuple[Array, Redundancy]:
         """Decide the rank about a state where it ran last, with all rows.
 
@@ -179,7 +186,7 @@ class Workspace:
                 f'contacts of robot {self.model.name!r} overflow, expected contact frames '
                 'within its reach; correct their placements'
             )
-        w, U = np.linalg.eigh(mobilities * np.outer(self.weights, self.weights))
+        w, U = np.linalg.eigh(mobilities * self._scales)
         if w.max(initial=0.0) <= IMMOVABLE * self._largest_mobility():
             w = np.zeros_like(w)
         shares = w / (w.max(initial=0.0) or 1.0)

@@ -12,6 +12,7 @@ master is the base with k = 0. Their coefficients are eight numbers a body and b
 lane.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -347,6 +348,17 @@ def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
         given = np.linalg.solve(both[own:, ties:rows], both[own:])
         both = both[:own] - both[:own, ties:rows] @ given
     return both[:own, :own], both[:own, rows]
+
+
+def condition_of(contacts: Contacts, scales: Array) -> float:
+    """Return a bound of the condition of J M^-1 J', times scales, of the rows that were kept.
+
+    Of the last call: what mimic joints give way makes J M^-1 J' smaller, and is in its inverse.
+    """
+    own = len(scales)
+    copy = _part(contacts, MOBILITIES, KEPT_ROW, own)[:, :own] * scales
+    inverse = _part(contacts, KEPT_MATRIX, KEPT_ROW, own)[:, :own] / scales
+    return math.sqrt(np.vdot(copy, copy) * np.vdot(inverse, inverse))
 
 
 def _part(contacts: Contacts, part: int, row: int, count: int) -> Array:
