@@ -44,7 +44,9 @@ STEP = 5.0  # between signs of life [s]
 
 
 class Consumer:
-    """Takes what robot and node publish; the measured time begins with the first linearization.
+    """Takes what robot and node publish.
+
+    The measured time begins with the first linearization after something has come of all others.
 
     ``kept`` are the linearizations to check.
     """
@@ -59,11 +61,11 @@ class Consumer:
         self.descriptions: list[str] = []
         listen, linearization = node.create_subscription, '/linearizer/linearization'
         joints = listen(JointState, 'joint_states', self._on_joint_state, qos_profile_sensor_data)
+        answers = listen(LinearizedDynamics, linearization, self._on_linearization, 10)
+        self._answered = answers.topic_name
         self._topics: dict[str, list[Any]] = {
             joints.topic_name: self._asked,
-            listen(
-                LinearizedDynamics, linearization, self._on_linearization, 10
-            ).topic_name: self.kept,
+            self._answered: self.kept,
         }
         if is_described:
             described = listen(String, 'robot_description', self._on_description, LATCHED)
@@ -78,6 +80,8 @@ class Consumer:
 
     def _on_linearization(self, message: LinearizedDynamics) -> None:
         if self._start is None:
+            if not all(self._topics[topic] for topic in self._topics.keys() - {self._answered}):
+                return  # publishers are found one after the other
             self._start = time.monotonic()
             print(f'listening for {self._duration:g} s ...', flush=True)
         stamp, rates = nanoseconds(message.header.stamp), message.state.joint_rates
