@@ -232,9 +232,6 @@ class Workspace:
         status = self.bind(state.data, tau, spare.out, wrenches, left.contacts)()
         if status != OK:
             raise self.failure(status, state, tau)
-        if rank == 0:  # the engine has combined nothing into forces
-            for array in (spare.forces, spare.by_state, spare.by_effort):
-                array[...] = 0.0
         by_state, column = spare.by_state.copy(), weights[:, np.newaxis]
         if 0 < rank < len(U):
             J, _ = self.rows_at(state.at_rest(), left)

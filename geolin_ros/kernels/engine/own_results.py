@@ -59,7 +59,7 @@ def linearize_own(ints, floats, sites, cw, own, rule, x_own, tau, inputs, ws, ou
         gather_inputs(own, full, by_effort + row * joints, out, k * k + (m + r) * n)
     for r in range(m):
         put(out, k * k + k * n + r, get(full, nu_dot + get_int(own, rows + r)))
-    if get_int(sites, on.KEPT_ROWS) == 0:
+    if get_int(sites, on.KEPT_ROWS) == 0 and get_int(sites, on.OUT_ROWS) == 0:
         return OK
     gather_constraints(own, rule, sites, cw)
     change_of_forces(sites, cw, get_int(sites, on.OWN_RATES), k, n)
