@@ -16,7 +16,7 @@ from geolin_ros.stream.parameters.linearizer import (
     NODE_NAMES,
     contact_settings,
 )
-from geolin_ros.stream.parameters.table import Parameter, deviation_of, rows_of, settings_of
+from geolin_ros.stream.parameters.table import Parameter, deviations_of, rows_of, settings_of
 
 CONTACT_NAMES = (
     *('contacts', 'foot_force_topics', 'contact_on_force', 'contact_off_force'),
@@ -56,9 +56,9 @@ BASE_TABLE: tuple[Parameter, ...] = (
             'distrust 0 ... 1000 [s]': 'Time for which it is not used then.',
         },
     ),
-    *(
-        deviation_of(Deviations, name, text, unit)
-        for name, text, unit in (
+    *deviations_of(
+        Deviations,
+        (
             ('gyro', 'angular velocities, a density', 'rad/s/sqrt(Hz)'),
             ('accelerometer', 'accelerations, a density', 'm/s^2/sqrt(Hz)'),
             ('tilt', 'roll and pitch at the start; 0.2 for a robot that moves then', 'rad'),
@@ -74,7 +74,7 @@ BASE_TABLE: tuple[Parameter, ...] = (
             ('slip', 'the slip of contacts, a density; 0.003 for soles', 'm/s/sqrt(Hz)'),
             ('joint', 'joint positions', 'rad or m'),
             ('point', 'positions of contacts in the description', 'm'),
-        )
+        ),
     ),
 )
 

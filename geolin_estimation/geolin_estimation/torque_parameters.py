@@ -13,7 +13,7 @@ from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, NODE_N
 from geolin_ros.stream.parameters.table import (
     NO_NAMES,
     Parameter,
-    deviation_of,
+    deviations_of,
     entries_of,
     rows_of,
     settings_of,
@@ -69,9 +69,9 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
             'the joint states; 0: they are not used.',
         },
     ),
-    *(
-        deviation_of(TorqueSettings, name, text, unit, bounds=(1e-9, 1e9))
-        for name, text, unit in (
+    *deviations_of(
+        TorqueSettings,
+        (
             ('joint_acceleration', 'differentiated joint rates', 'rad/s^2 or m/s^2'),
             ('linear_acceleration', 'accelerometers whose messages have no covariance', 'm/s^2'),
             ('angular_acceleration', 'differentiated angular velocities', 'rad/s^2'),
@@ -79,7 +79,8 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
             ('moment', 'measured moments whose messages have no covariance', 'N m'),
             ('unknown_force', 'forces that no sensor measures, from zero', 'N'),
             ('unknown_moment', 'moments that no sensor measures, from zero', 'N m'),
-        )
+        ),
+        bounds=(1e-9, 1e9),
     ),
 )
 

@@ -88,12 +88,14 @@ def rows_of(settings: type, texts: Mapping[str, str]) -> Iterator[Parameter]:
         yield row_of(settings, name, text, unit, (low, high) if bounds else None)
 
 
-def deviation_of(
-    settings: type, name: str, text: str, unit: str, bounds: tuple[float, float] = (1e-9, 1e3)
-) -> Parameter:
-    """Return the row of a field that is a standard deviation."""
-    text = f'Standard deviation of {text}.'
-    return row_of(settings, f'deviation.{name}', text, unit, bounds)
+def deviations_of(
+    settings: type, rows: Sequence[tuple[str, str, str]], bounds: tuple[float, float] = (1e-9, 1e3)
+) -> tuple[Parameter, ...]:
+    """Return the rows of fields that are standard deviations, of name, text and unit."""
+    return tuple(
+        row_of(settings, f'deviation.{name}', f'Standard deviation of {text}.', unit, bounds)
+        for name, text, unit in rows
+    )
 
 
 def _fields_of(name: str) -> tuple[str, ...]:
