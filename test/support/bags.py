@@ -26,23 +26,14 @@ from geolin_ros.offline.message_types import (
     empty_message,
     known_types,
 )
+from geolin_ros.offline.recording import ROLES
 from geolin_ros.spatial import se3
 from support import messages as plain
 from support.messages import fill
 
 FOLDER = Path(__file__).resolve().parents[1] / 'bags'
 START = 1_700_000_000_000_000_000
-TYPES = {
-    'robot_description': STRING,
-    'joint_states': JOINT_STATE,
-    'odom': ODOMETRY,
-    'tf': TRANSFORMS,
-    'tf_static': TRANSFORMS,
-    'imu': IMU,
-    'joint_efforts': JOINT_STATE,
-    'contact_states': CONTACT_STATES,
-    'clock': CLOCK,
-}
+TYPES = ROLES | {'clock': CLOCK}
 
 
 class Sample(NamedTuple):
