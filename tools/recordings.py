@@ -22,7 +22,7 @@ import numpy as np
 from geolin_estimation.base_parameters import base_settings
 from geolin_estimation.base_state import Feet
 from geolin_estimation.base_stream import BaseStream
-from geolin_tools.importers.log_file import read_log
+from geolin_tools.importers import read_log
 from scipy.optimize import least_squares
 from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation, Slerp

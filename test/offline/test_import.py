@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from geolin_tools.importers.log_file import read_log, read_table
+from geolin_tools.importers import read_log, read_table
 from scipy.spatial.transform import Rotation
 
 from geolin_ros.cli import main

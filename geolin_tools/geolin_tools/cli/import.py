@@ -34,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the bag."""
-    from geolin_tools.importers.log_bag import write_log
-    from geolin_tools.importers.log_file import read_log
+    from geolin_tools.importers import read_log, write_log
 
     log = read_log(options.mapping, options.data)
     write_log(log, options.output, options.storage, Progress(options, ' rows'))
@@ -59,7 +58,7 @@ class _Preview(argparse.Action):
 
 
 def _preview(path: Path) -> Iterator[str]:
-    from geolin_tools.importers.log_file import read_table
+    from geolin_tools.importers import read_table
 
     table = read_table(path)
     width = max(map(len, table), default=0)

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of other kinds than bags, by a mapping that says which column is what: docs/offline.md."""
+"""Logs of other kinds into bags, by a mapping that says which column is what: docs/offline.md."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,12 @@ import numpy as np
 
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import InputError, RecordingError, unknown_name
+from geolin_ros.offline import message_types
+from geolin_ros.offline.bag_writer import BagWriter, Storage
+from geolin_ros.offline.points import Watch
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
+from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.typing import Array, IntArray
 
 h5py = optional('h5py', extra='offline')
@@ -28,36 +33,51 @@ TURNS = {'xyzw': 1.0, 'wxyz': 1.0, 'rpy': 1.0}
 
 
 class Quantity(NamedTuple):
-    """Units of a field, and how many numbers it has; None: one for each name."""
+    """Units of a field, where messages have it, and its numbers; None: one for each name."""
 
     units: Mapping[str, float]
+    place: str
     width: int | None = 3
     is_needed: bool = True
 
 
-FIELDS: dict[str, dict[str, Quantity]] = {
-    'joint_states': {
-        'position': Quantity(PLACES, None),
-        'velocity': Quantity(SPEEDS, None, is_needed=False),
-        'effort': Quantity(FORCES, None, is_needed=False),
-    },
-    'imu': {
-        'angular_velocity': Quantity(SPEEDS),
-        'linear_acceleration': Quantity(ACCELERATIONS),
-    },
-    'odometry': {
-        'position': Quantity(PLACES),
-        'orientation': Quantity(TURNS, 4),
-        'linear_velocity': Quantity(SPEEDS, is_needed=False),
-        'angular_velocity': Quantity(SPEEDS, is_needed=False),
-    },
-    'wrench': {'force': Quantity(FORCES), 'moment': Quantity(FORCES, is_needed=False)},
+TYPES: dict[str, tuple[str, dict[str, Quantity]]] = {
+    'joint_states': (
+        message_types.JOINT_STATE,
+        {
+            'position': Quantity(PLACES, 'position', None),
+            'velocity': Quantity(SPEEDS, 'velocity', None, is_needed=False),
+            'effort': Quantity(FORCES, 'effort', None, is_needed=False),
+        },
+    ),
+    'imu': (
+        message_types.IMU,
+        {
+            'angular_velocity': Quantity(SPEEDS, 'angular_velocity'),
+            'linear_acceleration': Quantity(ACCELERATIONS, 'linear_acceleration'),
+        },
+    ),
+    'odometry': (
+        message_types.ODOMETRY,
+        {
+            'position': Quantity(PLACES, 'pose.pose.position'),
+            'orientation': Quantity(TURNS, 'pose.pose.orientation', 4),
+            'linear_velocity': Quantity(SPEEDS, 'twist.twist.linear', is_needed=False),
+            'angular_velocity': Quantity(SPEEDS, 'twist.twist.angular', is_needed=False),
+        },
+    ),
+    'wrench': (
+        message_types.WRENCH,
+        {
+            'force': Quantity(FORCES, 'wrench.force'),
+            'moment': Quantity(FORCES, 'wrench.torque', is_needed=False),
+        },
+    ),
 }
-"""Fields of each type of topic."""
+"""Message and fields of each type of topic."""
 ABOUT = ('type', 'names', 'frame', 'child_frame')
 COLUMNS = ('from', 'file', 'unit', 'scale', 'width')
 KEYS = ('robot_description', 'file', 'time', 'topics')
-HDF5 = ('.h5', '.hdf5', '.mat')
 MISSING = 3.0
 """Times that are made even have no step of more periods."""
 
@@ -66,12 +86,12 @@ class Topic(NamedTuple):
     """What one topic of a log holds."""
 
     kind: str
-    """A key of `FIELDS`."""
+    """A key of `TYPES`."""
     names: tuple[str, ...]
     """Of joints."""
     frame: str
     child_frame: str
-    fields: Mapping[str, Array]
+    fields: dict[str, Array]
     """(N, k) by field, in SI units; orientations are quaternions (x, y, z, w)."""
 
 
@@ -81,6 +101,53 @@ class Log(NamedTuple):
     time: Array
     topics: Mapping[str, Topic]
     description: str
+
+
+def write_log(
+    log: Log,
+    path: str | Path,
+    storage: Storage = 'mcap',
+    watch: Watch = lambda items, total: items,
+) -> None:
+    """Write the messages of a log into a new bag, stamped and recorded at its times.
+
+    Raises `RecordingError` if the bag exists or cannot be written.
+    """
+    stamps = np.round(log.time * 1e9).astype(np.int64).tolist()
+    with BagWriter(path, storage) as bag:
+        if log.description:
+            described = message_types.empty_message(message_types.STRING)
+            described.data = log.description
+            bag.add_topic('/robot_description', message_types.STRING)
+            bag.write('/robot_description', min(stamps), described)
+        messages = {}
+        for name, topic in log.topics.items():
+            kind, _ = TYPES[topic.kind]
+            bag.add_topic(name, kind)
+            messages[name] = message = message_types.empty_message(kind)
+            message.header.frame_id = topic.frame
+            if topic.kind == 'joint_states':
+                message.name = list(topic.names)
+            elif topic.kind == 'imu':
+                message.orientation_covariance[0] = -1.0  # sensor_msgs/Imu: there is none
+            elif topic.kind == 'odometry':
+                message.child_frame_id = topic.child_frame
+        for k, stamp in watch(enumerate(stamps), len(stamps)):
+            for name, topic in log.topics.items():
+                write_stamp(messages[name].header.stamp, stamp)
+                _write(messages[name], topic, k)
+                bag.write(name, stamp, messages[name])
+
+
+def _write(message: Any, topic: Topic, k: int) -> None:
+    """Write row ``k`` of the fields of a topic into its message."""
+    for field, values in topic.fields.items():
+        place = TYPES[topic.kind][1][field].place
+        if topic.kind == 'joint_states':
+            setattr(message, place, values[k])
+            continue
+        for axis, value in zip('xyzw', values[k].tolist(), strict=False):
+            setattr(attrgetter(place)(message), axis, value)
 
 
 def read_log(mapping: str | Path, data: str | Path) -> Log:
@@ -125,9 +192,9 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
                 'the files, or say common: true with the time if all have it'
             )
         if topic.kind == 'odometry':
-            topics[name] = topic._replace(fields=_with_twist(at, topic.fields, stamps))
-        if topic.kind == 'joint_states':
-            topics[name] = topic._replace(fields=_with_rates(at, topic, stamps))
+            _add_twist(at, topic.fields, stamps)
+        elif topic.kind == 'joint_states':
+            _add_rates(at, topic, stamps)
     return Log(stamps, topics, files.text(given.get('robot_description')))
 
 
@@ -135,69 +202,60 @@ def _stamps(where: str, files: '_Files', time: Mapping[str, Any], count: int) ->
     """Return the times [s]; ``even`` ones are as close to those of arrival as can be."""
     if 'rate' in time:
         return np.arange(count) / _number(f'{where}: rate', time['rate'], least=0.0)
-    times = _in_si(where, files.columns(where, time), time, Quantity(TIMES), 1)[:, 0]
-    if not np.isfinite(times).all() or times.min(initial=np.inf) < 0.0:
-        raise RecordingError(f'{where} holds {times.min()}, expected finite numbers from 0 on')
-    if not times.size:
-        raise RecordingError(f'{where} has no rows, expected some')
+    times = _in_si(where, files.columns(where, time), time, TIMES, 1)[:, 0]
+    if not times.size or not np.isfinite(times).all() or times.min() < 0.0:
+        raise RecordingError(f'{where} holds {times}, expected finite numbers from 0 on')
     if not time.get('even'):
         return times
     steps, index = np.diff(times), np.arange(times.size)
-    period = float(np.median(steps)) if steps.size else 0.0
-    if not 0.0 < steps.max(initial=0.0) <= MISSING * period:
+    longest, period = steps.max(initial=0.0), float(np.median(steps)) if steps.size else 0.0
+    if not 0.0 < longest <= MISSING * period:
         raise RecordingError(
-            f'{where} is to be even, but has a step of {steps.max(initial=0.0):.4g} s, at most '
-            f'{MISSING:g} medians of {period:.4g} s are expected: samples are missing '
-            'there; leave even out, or cut the file'
+            f'{where} is to be even, but has a step of {longest:.4g} s, expected at most '
+            f'{MISSING:g} medians of {period:.4g} s: samples are missing there; leave even out, '
+            'or cut the file'
         )
     return np.asarray(np.polyval(np.polyfit(index, times, 1), index))
 
 
-def _with_twist(where: str, fields: Mapping[str, Array], times: Array) -> Mapping[str, Array]:
-    """Return odometry whose twist, where it has none, is the derivative of its pose.
-
-    Central differences on SE(3), in axes of the child frame.
-    """
+def _add_twist(where: str, fields: dict[str, Array], times: Array) -> None:
+    """Add the twist, where it lacks, in axes of the child: central differences on SE(3)."""
     names = ('linear_velocity', 'angular_velocity')
     missing = ' and '.join(name for name in names if name not in fields)
     if not missing:
-        return fields
+        return
     _require_rising(f'{where} has no {missing}', times)
     for name in ('position', 'orientation'):
-        unknown = np.flatnonzero(~np.isfinite(fields[name]).all(axis=1))
-        if unknown.size:
+        for k in np.flatnonzero(~np.isfinite(fields[name]).all(axis=1))[:1]:
             raise RecordingError(
-                f'{where} has no {missing}, and {name} of row {unknown[0]} is '
-                f'{fields[name][unknown[0]]}, expected finite numbers to differentiate; give the '
-                'twist, or leave these rows out'
+                f'{where} has no {missing}, and {name} of row {k} is {fields[name][k]}, expected '
+                'finite numbers to differentiate; give the twist, or leave these rows out'
             )
     H = np.tile(np.eye(4), (times.size, 1, 1))
     H[:, :3, :3] = [se3.rotation_from_quaternion(q) for q in fields['orientation']]
     H[:, :3, 3] = fields['position']
-    before, after = np.maximum(np.arange(-1, times.size - 1), 0), np.arange(1, times.size + 1)
-    after[-1] = times.size - 1
+    index = np.arange(times.size)
+    before, after = np.maximum(index - 1, 0), np.minimum(index + 1, times.size - 1)
     steps = np.array([se3.log(step) for step in np.linalg.solve(H[before], H[after])])
     twists = steps / (times[after] - times[before])[:, np.newaxis]
-    return dict(zip(names, np.hsplit(twists, 2), strict=True)) | dict(fields)
+    for name, part in zip(names, np.hsplit(twists, 2), strict=True):
+        fields.setdefault(name, part)
 
 
-def _with_rates(where: str, topic: Topic, times: Array) -> Mapping[str, Array]:
-    """Return joint states whose rates are derivatives where their column holds no number."""
-    fields = topic.fields
-    lacking = {
-        field: [str(n) for n in np.array(topic.names)[np.isnan(values).all(axis=0)]]
-        for field, values in fields.items()
-    }
-    if lacking['position']:
+def _add_rates(where: str, topic: Topic, times: Array) -> None:
+    """Make rates of joints whose column holds no number the derivatives of their positions."""
+    is_empty = {name: np.isnan(values).all(axis=0) for name, values in topic.fields.items()}
+    for c in np.flatnonzero(is_empty['position'])[:1]:
         raise RecordingError(
-            f'{where}: joint {lacking["position"][0]!r} has no position in any row, expected '
-            'numbers; leave it out of names and columns, and lock it with parameter locked_joints'
+            f'{where}: joint {topic.names[c]!r} has no position in any row, expected numbers; '
+            'leave it out of names and columns, and lock it with parameter locked_joints'
         )
-    if not lacking.get('velocity'):
-        return fields
-    _require_rising(f'{where} has no velocity of {", ".join(lacking["velocity"])}', times)
-    rates, given = np.gradient(fields['position'], times, axis=0), fields['velocity']
-    return {**fields, 'velocity': np.where(np.isnan(given).all(axis=0), rates, given)}
+    lacking = is_empty.get('velocity', np.zeros(0, dtype=bool))
+    if lacking.any():
+        names = ', '.join(np.array(topic.names)[lacking])
+        _require_rising(f'{where} has no velocity of {names}', times)
+        rates = np.gradient(topic.fields['position'], times, axis=0)
+        topic.fields['velocity'] = np.where(lacking, rates, topic.fields['velocity'])
 
 
 def _require_rising(lacks: str, times: Array) -> None:
@@ -210,9 +268,9 @@ def _require_rising(lacks: str, times: Array) -> None:
 
 def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
     kind = values.get('type')
-    if kind not in FIELDS:
-        raise unknown_name('type', str(kind), FIELDS, where)
-    known = FIELDS[kind]
+    if kind not in TYPES:
+        raise unknown_name('type', str(kind), TYPES, where)
+    known = TYPES[kind][1]
     _mapping(where, values, (*ABOUT, *known))
     names = tuple(values.get('names', ()))
     if bool(names) != (kind == 'joint_states') or not all(isinstance(n, str) for n in names):
@@ -223,33 +281,29 @@ def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
         if field in values:
             column = _mapping(at, values[field], COLUMNS)
             width = len(names) if quantity.width is None else quantity.width
-            fields[field] = _in_si(at, files.columns(at, column), column, quantity, width)
+            fields[field] = _in_si(at, files.columns(at, column), column, quantity.units, width)
         elif quantity.is_needed:
             raise RecordingError(f'{where} has no {field}, expected it; say where it is from')
-    return Topic(
-        kind, names, str(values.get('frame', '')), str(values.get('child_frame', '')), fields
-    )
+    frames = str(values.get('frame', '')), str(values.get('child_frame', ''))
+    return Topic(kind, names, *frames, fields)
 
 
 def _in_si(
-    where: str, values: Array, column: Mapping[str, Any], quantity: Quantity, width: int
+    where: str, values: Array, column: Mapping[str, Any], units: Mapping[str, float], width: int
 ) -> Array:
     unit, scale, count = str(column.get('unit')), column.get('scale', 1.0), values.shape[1]
-    if unit not in quantity.units:
+    if unit not in units:
         advice = '; for amperes give the unit after scale, as N m, and scale: N m per ampere'
         raise RecordingError(
-            f'{where} has unit {unit!r}, expected one of {", ".join(quantity.units)}'
-            f'{advice if quantity.units is FORCES else ""}'
+            f'{where} has unit {unit!r}, expected one of {", ".join(units)}'
+            f'{advice if units is FORCES else ""}'
         )
     scales = scale if isinstance(scale, list) else [scale] * count
     if len(scales) != count:
-        raise RecordingError(
-            f'{where}: scale has {len(scales)} numbers, expected one, or one for each of {count} '
-            'columns'
-        )
+        raise RecordingError(f'{where}: scale has {len(scales)} numbers, expected 1 or {count}')
     factors = np.array([_number(f'{where}: scale', one) for one in scales])
-    values = np.ascontiguousarray(values * (quantity.units[unit] * factors))
-    if quantity.units is FORCES and width == 3 and count == 1:
+    values = np.ascontiguousarray(values * (units[unit] * factors))
+    if units is FORCES and width == 3 and count == 1:
         return np.hstack((np.zeros((len(values), 2)), values))  # sensors of the normal force
     width = 3 if unit == 'rpy' else width
     if count != width:
@@ -322,8 +376,9 @@ class _Files:
 
 def read_table(path: Path) -> Mapping[str, Array]:
     """Return the arrays or columns (N, k) of a file by name; `RecordingError` if it cannot be."""
+    read = {'.npz': _npz, '.h5': _hdf5, '.hdf5': _hdf5, '.mat': _hdf5}.get(path.suffix, _text)
     try:
-        found = _arrays(path) if path.suffix in ('.npz', *HDF5) else _text(path)
+        found = read(path)
         if not found:
             raise ValueError('no numbers in it')
         return found
@@ -334,27 +389,33 @@ def read_table(path: Path) -> Mapping[str, Array]:
         ) from error
 
 
-def _arrays(path: Path) -> Mapping[str, Array]:
-    """Return the arrays (N, k) of numbers of an npz or HDF5 file."""
+def _npz(path: Path) -> dict[str, Array]:
+    with np.load(path) as file:
+        return {name: _rows(values) for name, values in file.items() if _is_table(values)}
+
+
+def _hdf5(path: Path) -> dict[str, Array]:
     found: dict[str, Array] = {}
 
     def keep(name: str, item: Any) -> None:
-        if getattr(item, 'ndim', 0) in (1, 2) and item.dtype.kind in 'fiu':
-            values = np.asarray(item[()], dtype=np.float64).reshape(len(item), -1)
-            is_turned = 'MATLAB_class' in getattr(item, 'attrs', ())  # MATLAB writes columns
-            found[name] = values.T if is_turned else values
+        if _is_table(item):
+            values = _rows(item)
+            found[name] = values.T if 'MATLAB_class' in item.attrs else values  # by columns
 
-    if path.suffix == '.npz':
-        with np.load(path) as file:
-            for name, values in file.items():
-                keep(name, values)
-    else:
-        with h5py.File(path, 'r') as file:
-            file.visititems(keep)
+    with h5py.File(path, 'r') as file:
+        file.visititems(keep)
     return found
 
 
-def _text(path: Path) -> Mapping[str, Array]:
+def _is_table(item: Any) -> bool:
+    return getattr(item, 'ndim', 0) in (1, 2) and item.dtype.kind in 'fiu'
+
+
+def _rows(item: Any) -> Array:
+    return np.asarray(item[()], dtype=np.float64).reshape(len(item), -1)
+
+
+def _text(path: Path) -> dict[str, Array]:
     """Return the columns (N, 1) of a text by name if its first line has them, else by number.
 
     Empty cells are NaN.
