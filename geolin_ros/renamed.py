@@ -37,7 +37,7 @@ MOVED = {
     'geolin_ros.control.gait': 'geolin_control.gait',
     'geolin_ros.control.linear_feedback': 'geolin_tools.export.linear_feedback',
     'geolin_ros.control.measured': 'geolin_control.measured',
-    'geolin_ros.control.mode_picture': 'geolin_tools.mode_picture',
+    'geolin_ros.control.mode_picture': 'geolin_tools.modes',
     'geolin_ros.control.regulator': 'geolin_control.regulator',
     'geolin_ros.control.stages': 'geolin_control.stages',
     'geolin_ros.control.staircase': 'geolin_ros.control.stabilizability',

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from geolin_tools.view.page import Page
 from geolin_tools.view.scene import ARROW, CONE, INSIDE, OUTSIDE
-from geolin_tools.view.standing import Standing
+from geolin_tools.view.source import Standing
 from scipy.spatial import ConvexHull
 from support.pinocchio_oracle import PinocchioOracle, pin
 

@@ -10,10 +10,9 @@ import pytest
 from geolin_demos.demo.descriptions import published
 from geolin_tools.modes import displaced
 from geolin_tools.view.bag import Bag
-from geolin_tools.view.page import Page
-from geolin_tools.view.panels import describe
+from geolin_tools.view.page import Page, describe
 from geolin_tools.view.scene import drawn
-from geolin_tools.view.standing import Standing
+from geolin_tools.view.source import Standing
 from support.close import assert_close
 from support.standing import urdf_of
 

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         text = json.dumps({'equilibrium': balance, 'modes': report.as_dict()}, indent=2)
     print(text)
     if options.picture:
-        from geolin_tools.mode_picture import save_picture
+        from geolin_tools.modes import save_picture
 
         save_picture(report, options.picture)
     return int(bool(supports) and not report.stabilizable)

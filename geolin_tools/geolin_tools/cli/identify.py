@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         rooms_of,
     )
     from geolin_tools.identification.joint_log import joint_signals
-    from geolin_tools.reports.identification_page import write_identification
+    from geolin_tools.reports.report import write_identification
     from geolin_tools.urdf_writer import write
 
     for link, value in options.trust:

@@ -83,7 +83,7 @@ def _source(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'So
         options.bags = [Path(options.what)]
         with open_bags(options) as opened:
             return Bag(opened, Progress(options))
-    from geolin_tools.view.standing import Standing
+    from geolin_tools.view.source import Standing
 
     urdf = locate(options.what)
     model = read_model(urdf, options)

@@ -4,7 +4,13 @@
 
 from geolin_tools.identification.bodies import rooms_of
 from geolin_tools.identification.deviations import Deviations, deviations
-from geolin_tools.identification.excitation import Excitation, examine, find_delay
+from geolin_tools.identification.excitation import (
+    Excitation,
+    Trajectory,
+    examine,
+    find_delay,
+    propose,
+)
 from geolin_tools.identification.identification import (
     Change,
     Combination,
@@ -15,7 +21,6 @@ from geolin_tools.identification.identification import (
 from geolin_tools.identification.overlay import overlay_of
 from geolin_tools.identification.parameters import Prior
 from geolin_tools.identification.signals import Motion, Signals, check, prepare
-from geolin_tools.identification.trajectory import Trajectory, propose
 
 __all__ = [
     'Change', 'Combination', 'Deviations', 'Excitation', 'Identification', 'Motion', 'Prior',

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One page about a dataset."""
+"""Pages about a dataset, and about what was identified of a robot."""
 
+import html
 import itertools
 import json
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from geolin_control.whole_file import whole_file
 
 from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ConfigurationError, RecordingError
@@ -24,9 +26,43 @@ from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
+from geolin_tools.identification import Identification
 from geolin_tools.modes import Skeleton, slow_or_unstable
-from geolin_tools.reports.web_page import rounded, write_page
 
+PAGE = Path(__file__).parent / 'page'
+
+
+def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
+    """Write a page of a kind, which has an html file of its sections and a script.
+
+    Raises `OSError` if it cannot be written; one that was there before stays.
+    """
+    text = json.dumps(content, separators=(',', ':'), allow_nan=False)
+    files = {file.name: file.read_text() for file in PAGE.iterdir()}
+    page = files['page.html']
+    for mark, inside in (
+        ('{main}', files[f'{kind}.html']),
+        ('/* style */', files['uPlot.min.css'] + files['report.css']),
+        ('/* charts */', f'/* {files["uPlot.LICENSE"]} */' + files['uPlot.iife.min.js']),
+        ('/* script */', files['charts.js'] + files[f'{kind}.js']),
+        ('{title}', html.escape(title)),
+        ('"content"', text.replace('<', '\\u003c')),  # a name may look like a tag
+    ):
+        page = page.replace(mark, inside)
+    with whole_file(output) as file:
+        file.write(page.encode())
+
+
+def rounded(values: Any, digits: int = 6) -> Any:
+    """Return numbers with so many significant digits, for JSON: None where not finite."""
+    if isinstance(values, list | tuple | np.ndarray):
+        return [rounded(value, digits) for value in values]
+    number = float(values)
+    return float(f'{number:.{digits}g}') if np.isfinite(number) else None
+
+
+CURVE = 1500
+"""Most points of a curve."""
 POINTS = 400
 """Most points of a curve."""
 TRACES = 300
@@ -305,3 +341,69 @@ def _instant(
             for mode in modes
         ],
     }
+
+
+def write_identification(
+    found: Identification, recordings: Sequence[str], output: str | Path
+) -> None:
+    """Write the page about what recordings, by their names, determined.
+
+    Raises `OSError` if it cannot be written; one that was there before stays.
+    """
+    title = f'{found.model.name}: identified from {", ".join(recordings)}'
+    write_page(output, 'identify', title, _identified(found, recordings))
+
+
+def _identified(found: Identification, recordings: Sequence[str]) -> dict[str, Any]:
+    aside, every = found.aside, max(1, len(found.aside.measured) // CURVE)
+    curves = np.stack((aside.measured, aside.described, found.predicted))
+    numbers = zip(found.rows, found.effort, found.before, found.after, strict=True)
+    return {
+        'robot': found.model.name,
+        'recordings': list(recordings),
+        'samples': len(found.trained.measured),
+        'cutoff': rounded(found.cutoff),
+        'delay': rounded(found.delay),
+        'rank': found.rank,
+        'time': rounded(_parted(_time(found), found, every), 5),
+        'rows': [
+            {
+                'name': name,
+                'effort': rounded(effort, 4),
+                'before': rounded(before, 4),
+                'after': rounded(after, 4),
+                'values': None
+                if np.isnan(after)
+                else [rounded(_parted(curve[:, k], found, every), 4) for curve in curves],
+            }
+            for k, (name, effort, before, after) in enumerate(numbers)
+        ],
+        'changes': [
+            change._asdict()
+            | {key: rounded(getattr(change, key), 5) for key in ('before', 'after', 'deviation')}
+            | {'moved': rounded(change.moved, 4), 'determined': rounded(change.determined, 4)}
+            for change in found.changes()
+        ],
+        'combinations': [
+            {
+                'left': rounded(combination.left, 4),
+                'shares': [[name, rounded(part, 3)] for name, part in combination.shares],
+            }
+            for combination in found.combinations()
+        ],
+    }
+
+
+def _time(found: Identification) -> Array:
+    """Return the times of the data kept aside [s], of one recording after the other."""
+    parts, end = [], 0.0
+    for motion in found.aside.motions:
+        parts.append(motion.time - motion.time[0] + end)
+        end = float(parts[-1][-1])
+    return np.concatenate(parts)
+
+
+def _parted(values: Array, found: Identification, every: int) -> Array:
+    """Return some of the values, with NaN between recordings."""
+    parts = (values[part] for part in found.aside.parts)
+    return np.concatenate([np.append(part[::every], np.nan) for part in parts])

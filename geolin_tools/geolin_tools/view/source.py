@@ -1,21 +1,27 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a page has its robot from, and what it shows of one moment."""
+"""Robots of a page, and what it shows of one moment; here one that stands still, with sliders."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from geolin_ros.control.equilibrium import equilibrium
+from geolin_ros.control.posture import standing_posture, state_with
 from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import Support
-from geolin_ros.errors import GeolinError
+from geolin_ros.dynamics.functions import bias_force
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import GeolinError, InfeasibleError
 from geolin_ros.linearization.contacts.description import Closure, Contact
+from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.outputs.forces import Force
+from geolin_ros.spatial import se3
+from geolin_ros.stream.outputs.forces import Force, contact_forces
 from geolin_ros.typing import Array
 
 NOTHING = np.zeros((0, 0))
@@ -105,3 +111,110 @@ def feet_finder(
     return lambda contacts: tuple(
         support(one) for one in contacts if isinstance(one, Contact) and one.active
     )
+
+
+NEAR = 0.01
+"""Feet higher than the lowest one by more than this stand on nothing [m]."""
+WIDEST = np.pi
+"""Of a slider without limits [rad or m]."""
+BASE = ('base height [m]', 'base roll [rad]', 'base pitch [rad]', 'base yaw [rad]')
+
+
+class Standing(Source):
+    """Postures that the user chooses; the first support stays where it is on the ground.
+
+    The efforts are those of the equilibrium on the supports that are on the ground; of a fixed
+    base those that hold it; in the air none. Raises `InfeasibleError` if it cannot stand on the
+    supports; `UnknownNameError` if a joint or frame is not part of the robot.
+
+    Without ``supports`` it is in the air; ``joints`` and ``height`` are those of
+    `control.posture.standing_posture`.
+    """
+
+    def __init__(
+        self,
+        model: TreeModel,
+        description: str | Path,
+        supports: Sequence[Support] = (),
+        joints: Mapping[str, float] | None = None,
+        height: float | None = None,
+    ) -> None:
+        self.model, self.description = model, description
+        self._supports = tuple(supports)
+        if supports:
+            self._start = standing_posture(model, supports, joints=joints, height=height)
+            self._anchor = self._first_support(self._start)
+        else:
+            self._start = state_with(model, joints or {})
+        self._linearizer = Linearizer(model)
+        self._shown: list[float] | None = None
+        self._joints: list[Any] = []
+        self._base: list[Any] = []
+
+    def _first_support(self, state: State) -> Array:
+        return Kinematics(self.model, state).pose(self._supports[0].at(self.model))
+
+    def add_controls(self, gui: Any) -> None:
+        """Add a slider for each joint, and for the base of a robot in the air."""
+        model = self.model
+
+        def add(name: str, low: float, high: float, value: float) -> Any:
+            return gui.add_slider(name, min=low, max=high, step=0.001, initial_value=value)
+
+        with gui.add_folder('joints', expand_by_default=False):
+            if model.base == 'floating' and not self._supports:
+                self._base = [add(name, -np.pi, np.pi, 0.0) for name in BASE]
+            if model.positions.groups:
+                gui.add_markdown('joints with several axes have no sliders')
+            else:
+                start = self._start.s
+                low, high = np.clip((model.limits.lower, model.limits.upper), -WIDEST, WIDEST)
+                bounds = np.minimum(low, start), np.maximum(high, start), start
+                rows = zip(model.joint_names, *(row.tolist() for row in bounds), strict=True)
+                self._joints = [add(*row) for row in rows]
+            reset = gui.add_button('back to the start')
+        reset.on_click(lambda _: self._reset())
+
+    def _reset(self) -> None:
+        for slider, position in zip(self._joints, self._start.s, strict=False):
+            slider.value = float(position)
+        for slider in self._base:
+            slider.value = 0.0
+
+    def newest(self) -> Instant | None:
+        """Return the posture that the sliders say if one of them moved."""
+        values = [slider.value for slider in (*self._joints, *self._base)]
+        if values == self._shown:
+            return None
+        self._shown, state = values, self._start.copy()
+        if self._joints:
+            state.s[:] = values[: len(self._joints)]
+        if self._base:
+            height, *angles = values[len(self._joints) :]
+            state.H[:3, :3] = se3.rotation_from_rpy(angles)
+            state.H[2, 3] += height
+        if self._supports:
+            state.H[:] = self._anchor @ se3.inverse(self._first_support(state)) @ state.H
+        return self.about(state)
+
+    def about(self, state: State) -> Instant:
+        """Return the instant of a state at rest."""
+        at = Kinematics(self.model, state)
+        heights = np.array([one.world_points(at)[:, 2].min() for one in self._supports])
+        near = heights - heights.min(initial=np.inf) <= NEAR
+        supports = tuple(one for one, is_near in zip(self._supports, near, strict=True) if is_near)
+        tau, remark = self._efforts(state, supports)
+        L = self._linearizer(state, tau, contacts=[one.grounded(at).contact for one in supports])
+        forces = contact_forces(at, L.contacts, L.wrenches)
+        return Instant(0.0, state, L.A, L.B, forces=forces, supports=supports, remark=remark)
+
+    def _efforts(self, state: State, supports: Sequence[Support]) -> tuple[Array, str]:
+        """Return joint efforts, and which they are."""
+        if supports:
+            try:
+                return equilibrium(self.model, state, supports).tau, 'efforts of the equilibrium'
+            except InfeasibleError as error:
+                return np.zeros(self.model.n), f'without efforts: {error}'
+        if self.model.base == 'fixed':
+            return bias_force(self.model, state), 'efforts that hold the robot still'
+        return np.zeros(self.model.n), 'in free fall, without efforts'
