@@ -22,7 +22,6 @@ from typing import NamedTuple
 import numpy as np
 from geolin_estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
-    BlockSystem,
     Sensor,
     all_external_wrenches,
     external_wrench,
@@ -30,12 +29,11 @@ from geolin_estimation.sparse import (
     forward_dynamics,
     joint_acceleration,
 )
-from geolin_estimation.sparse.elimination import Order
 from scipy import sparse
 from scipy.sparse import linalg
 
 from geolin_papers.nori_2017.articulated import factors
-from geolin_papers.nori_2017.factorization import fill_in, ordered_rows
+from geolin_papers.nori_2017.factorization import Order, PatternedSystem, fill_in, ordered_rows
 from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
 from geolin_papers.nori_2017.orders import articulated_body_order, count_operations
 from geolin_ros import Description, Joint, Link, TreeModel
@@ -105,12 +103,12 @@ def load_cells_at_both_ends(model: TreeModel) -> tuple[Sensor, ...]:
     )
 
 
-def colamd_order(system: BlockSystem) -> Order:
+def colamd_order(system: PatternedSystem) -> Order:
     """Return the order that SuperLU finds at a generic state."""
     return order_by_superlu(system, np.arange(system.size), 'COLAMD', 0.1)
 
 
-def unpermuted_order(system: BlockSystem) -> Order:
+def unpermuted_order(system: PatternedSystem) -> Order:
     """Return columns link by link, a, f, tau, fx, qdd, and rows by partial pivoting."""
     nb, m, columns = system.nb, system.m, []
     for i in range(nb):
@@ -120,7 +118,7 @@ def unpermuted_order(system: BlockSystem) -> Order:
 
 
 def order_by_superlu(
-    system: BlockSystem, columns: IntArray, permutation: str, threshold: float
+    system: PatternedSystem, columns: IntArray, permutation: str, threshold: float
 ) -> Order:
     """Return the order in which SuperLU eliminates at a generic state, columns as given."""
     system.update(system.generic_state(), np.zeros(system.rows - system.equations))
@@ -130,7 +128,7 @@ def order_by_superlu(
     return Order(np.argsort(lu.perm_r).astype(np.int64), columns[np.argsort(lu.perm_c)])
 
 
-def cost(system: BlockSystem, order: Order | None) -> Cost:
+def cost(system: PatternedSystem, order: Order | None) -> Cost:
     """Count a solution in a fixed order."""
     assert order is not None, 'the articulated-body order serves forward dynamics'
     fill = fill_in(ordered_rows(system, order)).nonzeros - system.row.size
@@ -160,7 +158,7 @@ def needs_product(A: sparse.csr_matrix) -> sparse.csr_matrix:
     return sparse.csr_matrix((needed, A.indices, A.indptr), A.shape)
 
 
-def matrix_form(system: BlockSystem) -> Cost:
+def matrix_form(system: PatternedSystem) -> Cost:
     """Return the operations of Property 2: of W_L D, factor by factor, and of a substitution."""
     system.update(system.generic_state(), np.zeros(system.rows - system.equations))
     (W, *others), right = factors(system)
@@ -198,7 +196,7 @@ def figure_1(sizes: Sequence[int] = SIZES) -> dict[str, list[Cost]]:
     curves = {'articulated-body algorithm': [articulated_body_algorithm(n) for n in sizes]}
     for kind in CHAINS:
         models = [chain(n, kind) for n in sizes]
-        systems = [BlockSystem(model, forward_dynamics(model)) for model in models]
+        systems = [PatternedSystem(model, forward_dynamics(model)) for model in models]
         for name, order_of in ORDERS.items():
             curves[f'{name}, {kind}'] = [cost(system, order_of(system)) for system in systems]
         curves[f'matrix form of Property 2, {kind}'] = [matrix_form(system) for system in systems]
@@ -210,7 +208,7 @@ def figure_2(sizes: Sequence[int] = LOAD_CELL_SIZES) -> dict[str, list[Cost]]:
     curves = {'recursive Newton-Euler algorithm': [recursive_newton_euler(n) for n in sizes]}
     for kind in CHAINS:
         models = [chain(n, kind) for n in sizes]
-        systems = [BlockSystem(model, load_cells_at_both_ends(model)) for model in models]
+        systems = [PatternedSystem(model, load_cells_at_both_ends(model)) for model in models]
         for name in ('LU, unpermuted', 'LU, COLAMD', 'LU, little fill'):
             counts = [cost(system, ORDERS[name](system)) for system in systems]
             curves[f'{name}, {kind}'] = counts

@@ -19,7 +19,6 @@ from geolin_estimation.sparse import (
     ALL_BUT_YAW_MOMENT,
     LOAD_CELLS,
     BlockSystem,
-    DynamicsSolver,
     Estimator,
     Sensor,
     Variable,
@@ -98,11 +97,11 @@ def true_motion(model: TreeModel, state: State, couples: Sequence[float]) -> Tru
     """Return inverse dynamics with the given couples and the other wrenches that balance."""
     rng = np.random.default_rng(2)
     nu_dot = rng.normal(size=model.m)
-    solver = DynamicsSolver(model, inverse_dynamics(model))
+    solver = Estimator(model, inverse_dynamics(model))
 
     def solve(fx: Array) -> Array:
         readings = np.concatenate((fx.ravel(), nu_dot))
-        return np.array(solver.solve(state, readings).tau)
+        return solver.estimate(state, readings).variables.tau
 
     nb = len(model.body_names)
     fx, wrench = np.zeros((nb, 6)), np.zeros((nb, 6))
@@ -131,9 +130,8 @@ def noiseless_readings(system: BlockSystem, state: State, truth: Truth) -> Array
     system.update(state, np.zeros(system.rows - system.equations))
     readings = system.readings(d)
     for sole in SOLES:
-        rows = system.sensor_rows.get(f'prior[{sole}]')
-        if rows is not None:
-            readings[rows.start - system.equations : rows.stop - system.equations] = 0.0
+        if f'prior[{sole}]' in system.places:
+            readings[system.places[f'prior[{sole}]']] = 0.0
     return readings
 
 

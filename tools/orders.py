@@ -24,10 +24,10 @@ from numba import njit
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / 'examples')]
 
-from geolin_estimation.sparse import BlockSystem, forward_dynamics  # noqa: E402
-from geolin_estimation.sparse.elimination import Order  # noqa: E402
+from geolin_estimation.sparse import forward_dynamics  # noqa: E402
 
 from examples import sparse_figures  # noqa: E402
+from geolin_papers.nori_2017.factorization import Order, PatternedSystem  # noqa: E402
 from geolin_papers.nori_2017.minimum_fill import SAFE, sampled_entries  # noqa: E402
 from geolin_papers.nori_2017.orders import count_operations  # noqa: E402
 from geolin_ros.typing import Array, BoolArray, IntArray  # noqa: E402
@@ -54,14 +54,14 @@ class Core(NamedTuple):
     first: IntArray
 
     @classmethod
-    def of(cls, system: BlockSystem) -> 'Core':
+    def of(cls, system: PatternedSystem) -> 'Core':
         """Return that of a system with as many rows as unknowns."""
         values = sampled_entries(system)
         n, at = system.size, (system.row, system.column)
         value, full = np.zeros((n, n, values.shape[1])), np.zeros((n, n), bool)
         value[at], full[at] = values, True
         unit = np.zeros((n, n), bool)
-        unit[at] = np.isin(system.values, (1.0, -1.0)) & (system.source < 0)
+        unit[at] = np.isin(system.values, (1.0, -1.0)) & system.is_constant
         left, first = full.copy(), []
         while True:
             alone = left & ((left.sum(1) == 1)[:, np.newaxis] | (left.sum(0) == 1))
@@ -204,7 +204,7 @@ def _search(core, extra, weights, runs, heat, rng):  # type: ignore[no-untyped-d
 
 
 def searched_order(
-    system: BlockSystem, runs: int, seed: int, heat: float = 4.0, starts: int = 20
+    system: PatternedSystem, runs: int, seed: int, heat: float = 4.0, starts: int = 20
 ) -> tuple[Order, int]:
     """Return the order of fewest operations of so many runs, and these."""
     core, rng = Core.of(system), np.random.default_rng(seed)
@@ -233,7 +233,7 @@ def main() -> None:
     parser.add_argument('--best', type=Path, help='JSON of the best order, replaced by a better')
     args = parser.parse_args()
     model = sparse_figures.chain(args.links, args.kind.replace('-', ' '))
-    system = BlockSystem(model, forward_dynamics(model))
+    system = PatternedSystem(model, forward_dynamics(model))
     theirs = sparse_figures.articulated_body_algorithm(args.links).operations
     end, seed, total, least = time.monotonic() + args.seconds, args.seed, 0, None
     if args.best and args.best.exists():

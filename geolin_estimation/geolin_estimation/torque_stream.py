@@ -138,10 +138,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         self._estimator = Estimator(model, self._sensors())
         system = self._estimator.system
         self._readings = np.zeros(system.rows - system.equations)
-        self._place = {
-            name: slice(rows.start - system.equations, rows.stop - system.equations)
-            for name, rows in system.sensor_rows.items()
-        }
+        self._place = system.places
         self._bodies = [model.frame(link).body for link in self.links]
         self._map = np.eye(model.n + 6 * len(self.links))
         for i, link in enumerate(self.links):

@@ -49,7 +49,6 @@ two of our own functions is tested too, and not counted.
 """
 
 ELSEWHERE = {
-    'geolin_estimation.sparse.exact_rows': 'book-keeping',
     'geolin_estimation.sparse.known': 'reads an unknown itself',
     'geolin_estimation.sparse.solvability': 'a report: known ranks in test/sparse',
     'geolin_ros.dynamics.constraints.rows_of': 'checks shapes',

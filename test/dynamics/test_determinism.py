@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from geolin_estimation.sparse import DynamicsSolver, Estimator, sensors
+from geolin_estimation.sparse import Estimator, sensors
 
 import geolin_ros
 from geolin_ros import (
@@ -65,10 +65,10 @@ def digest(threads=1):
             found.nu_dot,
             geolin_ros.forward_dynamics(model, states, tau, threads=threads),
         )
-        solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+        solver = Estimator(model, sensors.forward_dynamics(model))
         readings = np.zeros(solver.system.rows - solver.system.equations)
         readings[-model.n :] = tau[0]
-        note(*solver.solve(states[0], readings))
+        note(*solver.estimate(states[0], readings).variables)
         known = *sensors.base_sensors(model, 'tau'), *sensors.all_external_wrenches(model)
         noisy = [sensors.joint_acceleration(joint, 0.5) for joint in model.joint_names]
         estimator = Estimator(model, [*known, *noisy])

@@ -4,21 +4,21 @@
 
 import numpy as np
 import pytest
-from geolin_estimation.sparse import BlockSystem, DynamicsSolver, sensors
+from geolin_estimation.sparse import Estimator, sensors
 from scipy import sparse
 from scipy.sparse import linalg
 from support.close import assert_close, assert_wrong, deviation
 from support.trees import random_model
 
 from geolin_papers.nori_2017.articulated import articulated_inertias, property_two
-from geolin_papers.nori_2017.factorization import FixedLU
+from geolin_papers.nori_2017.factorization import FixedLU, PatternedSystem
 from geolin_papers.nori_2017.minimum_fill import minimum_fill_order
 from geolin_papers.nori_2017.orders import articulated_body_order, peel, recursive_order
 from geolin_ros import Description, Joint, Link, TreeModel
 
 
 def updated(model, sensor_set, rng, state=None):
-    system = BlockSystem(model, sensor_set)
+    system = PatternedSystem(model, sensor_set)
     readings = rng.normal(size=system.rows - system.equations)
     system.update(state or model.random_state(rng), readings)
     return system
@@ -131,7 +131,7 @@ def test_equation_34__as_printed__is_not_triangular():
 
 def articulated(model):
     """Return forward dynamics in the order of the articulated-body algorithm."""
-    system = BlockSystem(model, sensors.forward_dynamics(model))
+    system = PatternedSystem(model, sensors.forward_dynamics(model))
     return system, FixedLU(system, articulated_body_order(system))
 
 
@@ -151,7 +151,7 @@ def test_articulated_body_order__has_the_pivots_of_the_algorithm():
         ):
             assert_close(pivots[column], -1.0, 1e-12)
         for c in system.joint_columns(i):
-            S, rotor = system.subspace(c), system.rotor(c)
+            S, rotor = system.S[i, :, c], system.rotors[c]
             pivot = pivots[18 * system.nb + system.m + c]
             assert_close(pivot, S @ M_A[i] @ S + rotor, 1e-12)
     base = [pivots[18 * system.nb + system.m + c] for c in range(6)]
@@ -209,14 +209,16 @@ def test_order_found_once__serves_every_state_near_aligned_positions_too(find):
     models = [aligned_chain(10)]
     models += [random_model(rng, 9, base=base)[1] for base in ('floating', 'fixed')]
     for model in models:
-        system = BlockSystem(model, sensors.forward_dynamics(model))
-        solver = DynamicsSolver(model, sensors.forward_dynamics(model))
+        system = PatternedSystem(model, sensors.forward_dynamics(model))
+        solver = Estimator(model, sensors.forward_dynamics(model))
         lu = FixedLU(system, find(system))
         for scale in (1.0, 1e-4, 1e-8, 1e-12, 0.0):
             state = model.random_state(rng)
             state.s[:] *= scale
             readings = rng.normal(size=system.rows - system.equations)
-            by_solver = np.concatenate([part.ravel() for part in solver.solve(state, readings)])
+            by_solver = np.concatenate(
+                [part.ravel() for part in solver.estimate(state, readings).variables]
+            )
             system.update(state, readings)
             expected = np.linalg.solve(system.matrix().toarray(), -system.b)
             assert_close(lu.solve(), expected, 1e-11)
@@ -230,7 +232,7 @@ def test_orders__are_the_sequences_that_the_paper_prints():
     _, model = random_model(rng, 5)
     nb = model.tree.parent.size
     up, down = range(nb), range(nb - 1, -1, -1)
-    system = BlockSystem(model, sensors.inverse_dynamics(model))
+    system = PatternedSystem(model, sensors.inverse_dynamics(model))
     printed = [f'{kind}_{i}' for i in up for kind in ('fx', 'qdd')]
     printed += [f'a_{i}' for i in up]
     printed += [f'{kind}_{i}' for i in down for kind in ('f', 'tau')]
@@ -274,7 +276,7 @@ def variables_of(system, rows):
 def test_worst_case_pattern__covers_every_state_and_no_more():
     rng = np.random.default_rng(9)
     model = aligned_chain(6)
-    system = BlockSystem(model, sensors.forward_dynamics(model))
+    system = PatternedSystem(model, sensors.forward_dynamics(model))
     allowed = set(zip(system.row.tolist(), system.column.tolist(), strict=True))
     seen = set()
     for scale in (1.0, 1.0, 1.0, 0.0):

@@ -8,13 +8,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from geolin_estimation.sparse import BlockSystem, forward_dynamics
-from geolin_estimation.sparse.elimination import Order
+from geolin_estimation.sparse import forward_dynamics
 from scipy import sparse
 from support.close import assert_close
 
 from examples import sparse_figures as example
-from geolin_papers.nori_2017.factorization import FixedLU
+from geolin_papers.nori_2017.factorization import FixedLU, Order, PatternedSystem
 from geolin_papers.nori_2017.minimum_fill import SAFE, sampled_entries
 from geolin_papers.nori_2017.orders import count_operations
 
@@ -39,7 +38,7 @@ def load_cells():
 def count(matrix):
     row, column = matrix.nonzero()
     system = SimpleNamespace(
-        row=row, column=column, values=matrix[row, column], source=np.full(row.size, -1)
+        row=row, column=column, values=matrix[row, column], is_constant=np.ones(row.size, bool)
     )
     natural = np.arange(len(matrix))
     return count_operations(system, Order(natural, natural)).total
@@ -78,7 +77,7 @@ def test_figure_1__little_fill_beats_the_articulated_body_algorithm_up_to_twelve
 def test_order_found_by_search__beats_the_articulated_body_algorithm(found):
     """Those of `tools/orders.py`: counted anew, pivots safe, and solving at aligned states."""
     rng, model = np.random.default_rng(0), example.chain(found['links'], found['kind'])
-    system = BlockSystem(model, forward_dynamics(model))
+    system = PatternedSystem(model, forward_dynamics(model))
     order = Order(np.array(found['rows']), np.array(found['columns']))
     cost = example.cost(system, order)
     assert cost == (found['operations'], found['fill'])

@@ -10,9 +10,8 @@ order `articulated_body_order` gets the same.
 from typing import TYPE_CHECKING
 
 import numpy as np
-from geolin_estimation.sparse.elimination import Order
-from geolin_estimation.sparse.system import BlockSystem
 
+from geolin_papers.nori_2017.factorization import Order, PatternedSystem
 from geolin_papers.nori_2017.orders import given_order
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
@@ -23,9 +22,9 @@ else:
     sparse = optional('scipy.sparse', extra='estimation')
 
 
-def articulated_inertias(system: BlockSystem) -> Array:
+def articulated_inertias(system: PatternedSystem) -> Array:
     """Return M_i^A (nb, 6, 6) at the last state [Nori, Eqs. (12 I^a), (12 I^A)]."""
-    tree, X = system.model.tree, system.pose_matrices()
+    tree, X = system.model.tree, system.X
     M_A: Array = tree.inertia.copy()
     for i in range(system.nb - 1, 0, -1):
         S, rotors = joint(system, i)
@@ -35,19 +34,18 @@ def articulated_inertias(system: BlockSystem) -> Array:
     return M_A
 
 
-def joint(system: BlockSystem, body: int) -> tuple[Array, Array]:
+def joint(system: PatternedSystem, body: int) -> tuple[Array, Array]:
     """Return S (6, k) and the rotor inertia (k, k) of the joint that moves a body."""
     rates = system.joint_columns(body)
-    S = np.array([system.subspace(c) for c in rates]).reshape(-1, 6).T
-    return S, np.diag([system.rotor(c) for c in rates])
+    return system.S[body][:, rates], np.diag(system.rotors[rates])
 
 
-def factors(system: BlockSystem) -> 'tuple[list[sparse.csr_matrix], sparse.csr_matrix]':
+def factors(system: PatternedSystem) -> 'tuple[list[sparse.csr_matrix], sparse.csr_matrix]':
     """Return the factors W_L,1 to W_L,4 (rows, rows) of W_L, and W_R (size, size) [Nori, App. B].
 
     At the last state: Eqs. (28)-(32).
     """
-    tree, nb, X = system.model.tree, system.nb, system.pose_matrices()
+    tree, nb, X = system.model.tree, system.nb, system.X
     M_A = articulated_inertias(system)
     right = sparse.lil_matrix(sparse.identity(system.size))
     left = [sparse.lil_matrix(sparse.identity(system.rows)) for _ in range(4)]
@@ -68,7 +66,7 @@ def factors(system: BlockSystem) -> 'tuple[list[sparse.csr_matrix], sparse.csr_m
     return [step.tocsr() for step in left], right.tocsr()
 
 
-def property_two(system: BlockSystem) -> 'tuple[sparse.csr_matrix, sparse.csr_matrix, Order]':
+def property_two(system: PatternedSystem) -> 'tuple[sparse.csr_matrix, sparse.csr_matrix, Order]':
     """Return W_L (rows, rows), W_R (size, size) at the last state, and the order.
 
     The sensors must be those of forward dynamics, and no joint mimic another; in the order,

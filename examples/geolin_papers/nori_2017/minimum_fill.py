@@ -11,9 +11,8 @@ one state, pivots vanish at others (erratum N7).
 from collections.abc import Callable
 
 import numpy as np
-from geolin_estimation.sparse.elimination import Order
-from geolin_estimation.sparse.system import BlockSystem
 
+from geolin_papers.nori_2017.factorization import Order, PatternedSystem
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 
@@ -27,7 +26,7 @@ _TINY = np.finfo(float).tiny
 Rank = Callable[[int, int, bool], tuple[float, float]]
 
 
-def minimum_fill_order(system: BlockSystem) -> Order:
+def minimum_fill_order(system: PatternedSystem) -> Order:
     """Return an order for `FixedLU`: some seconds with a thousand unknowns [Nori, Problem 2].
 
     Raises `ValueError` if D is structurally singular.
@@ -40,7 +39,7 @@ def _by_fill(fill: int, products: int, is_unit: bool) -> tuple[float, float]:
     return fill, not is_unit
 
 
-def sampled_entries(system: BlockSystem) -> Array:
+def sampled_entries(system: PatternedSystem) -> Array:
     """Return the entries of D (nnz, states); aligned states where it is singular are left out."""
     model, rng, samples = system.model, np.random.default_rng(0), []
     for k in range(_GENERIC + _ALIGNED):
@@ -52,11 +51,11 @@ def sampled_entries(system: BlockSystem) -> Array:
             state = model.neutral_state().retract(z)
         system.update(state, np.zeros(system.rows - system.equations))
         if k < _GENERIC or _is_regular(system):
-            samples.append(system.values.copy())
+            samples.append(system.values)
     return np.array(samples).T
 
 
-def _is_regular(system: BlockSystem) -> bool:
+def _is_regular(system: PatternedSystem) -> bool:
     try:
         pivots = np.abs(linalg.splu(system.matrix().tocsc()).U.diagonal())
     except RuntimeError:  # SuperLU: exactly singular
@@ -64,7 +63,7 @@ def _is_regular(system: BlockSystem) -> bool:
     return bool(pivots.min() > _SINGULAR * pivots.max())
 
 
-def elimination_order(system: BlockSystem, values: Array, rank: Rank) -> Order:
+def elimination_order(system: PatternedSystem, values: Array, rank: Rank) -> Order:
     """Return the pivots of an elimination at all sampled states at once, by least rank.
 
     Raises `ValueError` if D is structurally singular.

@@ -5,27 +5,28 @@
 from typing import NamedTuple
 
 import numpy as np
-from geolin_estimation.sparse.elimination import Order, order_of_equations
-from geolin_estimation.sparse.system import BlockSystem
 
-from geolin_papers.nori_2017.factorization import fill_in, ordered_rows
+from geolin_papers.nori_2017.factorization import Order, PatternedSystem, fill_in, ordered_rows
 from geolin_ros.typing import IntArray
 
 
-def recursive_order(system: BlockSystem) -> Order:
+def recursive_order(system: PatternedSystem) -> Order:
     """Return the order of inverse dynamics, D lower triangular [Nori, Eqs. (10), (11)].
 
     fx_1, qdd_1, ... fx_N, qdd_N, a_1 ... a_N, f_N, tau_N, ... f_1, tau_1, beside the rows that
     give them. The sensors must be those of `sensors.inverse_dynamics`.
     """
-    given, recursion = given_order(system, 18 * system.nb + system.m), order_of_equations(system)
-    return Order(
-        np.concatenate((given.rows, recursion.rows)),
-        np.concatenate((given.columns, recursion.columns)),
-    )
+    nb = system.nb
+    given = given_order(system, 18 * nb + system.m)
+    rows, columns = [given.rows, np.arange(6 * nb)], [given.columns, np.arange(6 * nb)]
+    for i in range(nb - 1, -1, -1):
+        rates, wrench = np.array(system.joint_columns(i), np.int64), 6 * (nb + i) + np.arange(6)
+        rows += [wrench, 12 * nb + rates]
+        columns += [wrench, 18 * nb + rates]
+    return Order(np.concatenate(rows), np.concatenate(columns))
 
 
-def given_order(system: BlockSystem, first: int) -> Order:
+def given_order(system: PatternedSystem, first: int) -> Order:
     """Return fx_i and the unknowns of joint i, body by body, beside the rows of their sensors.
 
     Those unknowns stand from column ``first`` on; the sensors must be all external wrenches, then
@@ -77,7 +78,7 @@ def peel(row: IntArray, column: IntArray, rows: int, columns: int) -> Order:
     return Order(pairs[:, 0].copy(), pairs[:, 1].copy())
 
 
-def articulated_body_order(system: BlockSystem) -> Order | None:
+def articulated_body_order(system: PatternedSystem) -> Order | None:
     """Return the order in which elimination is the articulated-body algorithm, without pivoting.
 
     Known variables first, then for each body from the leaves to the base f_i, a_i and what is
@@ -111,7 +112,7 @@ def articulated_body_order(system: BlockSystem) -> Order | None:
     return Order(np.concatenate(rows), np.concatenate(columns))
 
 
-def _exactly_known(system: BlockSystem) -> dict[int, int] | None:
+def _exactly_known(system: PatternedSystem) -> dict[int, int] | None:
     """Return the row that gives each known column; None if a sensor row does something else."""
     known: dict[int, int] = {}
     of_sensors = system.row >= system.equations
@@ -137,14 +138,14 @@ class OperationCount(NamedTuple):
         return self.multiplications + self.additions
 
 
-def count_operations(system: BlockSystem, order: Order) -> OperationCount:
+def count_operations(system: PatternedSystem, order: Order) -> OperationCount:
     """Count factorization and both substitutions in a fixed order.
 
     Products and quotients with a factor that is 1 or -1 at every state are free, and so is the
     first number that is added to an empty place; right sides count as full.
     """
     rows = ordered_rows(system, order)
-    unit_entry = np.isin(system.values, (1.0, -1.0)) & (system.source < 0)
+    unit_entry = np.isin(system.values, (1.0, -1.0)) & system.is_constant
     pattern = fill_in(rows)
     multiplications = additions = 0
     upper: list[dict[int, bool]] = []

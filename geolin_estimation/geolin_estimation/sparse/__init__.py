@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse, forward and any other dynamics as one sparse system [Nori]."""
 
-from geolin_estimation.sparse.estimator import DynamicsSolver, Estimate, Estimator
-from geolin_estimation.sparse.report import Solvability, exact_rows, solvability
+from geolin_estimation.sparse.estimator import Estimate, Estimator
+from geolin_estimation.sparse.report import Solvability, solvability
 from geolin_estimation.sparse.sensors import (
     ALL_BUT_YAW_MOMENT,
     FLOATING_BASE,
@@ -28,8 +28,8 @@ from geolin_estimation.sparse.system import BlockSystem, DynamicVariables
 
 __all__ = [
     'ALL_BUT_YAW_MOMENT', 'FLOATING_BASE', 'LOAD_CELLS', 'BlockSystem', 'DynamicVariables',
-    'DynamicsSolver', 'Estimate', 'Estimator', 'Sensor', 'Solvability', 'Term', 'Variable',
-    'accelerometer', 'all_external_wrenches', 'angular_acceleration', 'base_sensors', 'exact_rows',
+    'Estimate', 'Estimator', 'Sensor', 'Solvability', 'Term', 'Variable',
+    'accelerometer', 'all_external_wrenches', 'angular_acceleration', 'base_sensors',
     'external_wrench', 'force_torque', 'forward_dynamics', 'hybrid_dynamics', 'inverse_dynamics',
     'joint_acceleration', 'joint_torque', 'known', 'solvability',
 ]  # fmt: skip

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solve for all dynamic variables: from exact sensors, or by noisy and redundant ones.
 
-`DynamicsSolver` wants as many exact readings as are needed. `Estimator` finds the maximum a
-posteriori estimate of
+The maximum a posteriori estimate of
 
     D d + b = noise of covariance Sigma, zero on exact rows
 
-Exact rows are solved exactly, never weighted: `Elimination` leaves d = T (1; z), and constraints
-E (1; z) = 0 that z still has to meet leave z = z_0 + Z y, the range of Z orthogonal to that of
-E_z'. With Sigma = L L' of the noisy rows C (1; z),
+Exact rows are solved exactly, never weighted. Those fx and qdd that no exact sensor gives, z, stay
+open, and forward substitution of the model's equations [Nori, Property 1] yields
 
-    L^-1 C_z Z = Q R,   y = -R^-1 Q' L^-1 C (1; z_0),   Cov(d) = (T_z Z R^-1) (T_z Z R^-1)'     (1)
+    d = T (1; z)                                                                         (1)
+
+Constraints E (1; z) = 0 of the other exact sensors leave z = z_0 + Z y, the range of Z orthogonal
+to that of E_z'. With Sigma = L L' of the noisy rows C (1; z),
+
+    L^-1 C_z Z = Q R,   y = -R^-1 Q' L^-1 C (1; z_0),   Cov(d) = (T_z Z R^-1) (T_z Z R^-1)'     (2)
 
 the solution of [[Sigma, D], [D', 0]] (rho; d) = (-b; 0). Normal equations D' Sigma^-1 D do not
 exist for exact rows, and lose all digits where rows are nearly exact. Solutions exist if the exact
@@ -25,7 +28,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_estimation.sparse.elimination import Elimination
 from geolin_estimation.sparse.report import shortened, solvability
 from geolin_estimation.sparse.sensors import Sensor, Variable
 from geolin_estimation.sparse.system import BlockSystem, DynamicVariables, check_covariance
@@ -33,10 +35,9 @@ from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 linalg = optional('scipy.linalg', extra='estimation')
-lapack = optional('scipy.linalg.lapack', extra='estimation')
 
 SMALLEST = 1e-11
 """Of the diagonal of a triangle, over its largest entry, for the system to be determined."""
@@ -55,6 +56,9 @@ class Estimate(NamedTuple):
 class Estimator:
     """Estimates all dynamic variables of a robot from any sensors, with their covariance.
 
+    As many exact sensors as are needed make it a solver of the equations [Nori, Eq. (16)]: for the
+    classical problems those of `sensors.inverse_dynamics` and its neighbours.
+
     Raises `UnsolvableError` if the sensors leave unknowns open, or exact ones repeat one another,
     at every state.
 
@@ -66,25 +70,41 @@ class Estimator:
         Exact and noisy ones; a prior is a sensor whose reading is the prior mean and whose
         covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor,
         the faster: cubic in their number.
+
+    Examples
+    --------
+    >>> from geolin_ros import TreeModel, robots
+    >>> from geolin_estimation.sparse import Estimator, forward_dynamics
+    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+    >>> estimator = Estimator(model, forward_dynamics(model))
+    >>> found = estimator.estimate(model.neutral_state(), np.zeros(6 * 13 + 18))
+    >>> np.round(found.variables.nu_dot[:3], 2).tolist()
+    [0.0, 0.0, -9.81]
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
         self.system = system = BlockSystem(model, sensors)
-        self._elimination = Elimination(system)
-        noisy = self._elimination.noisy
-        self._place = np.searchsorted(noisy, np.arange(system.rows + 1))
-        self._scale = np.ones((noisy.size, 1))
+        self._known, self._known_rows = _given(system)
+        nb, size, m = system.nb, system.size, system.m
+        self._open = np.setdiff1d(np.r_[12 * nb : 18 * nb, size - m : size], self._known)
+        self._T = np.zeros((size, 1 + self._open.size))
+        self._T[self._open, 1 + np.arange(self._open.size)] = 1.0
+        exact = system.exact[system.equations :]
+        self._noisy = np.flatnonzero(~exact)
+        self._constraints = np.setdiff1d(np.flatnonzero(exact), self._known_rows)
+        self._size = abs(system.C[self._constraints]).max(axis=1).toarray()
+        self._place = np.searchsorted(self._noisy, np.arange(exact.size + 1))
+        self._scale = np.ones((self._noisy.size, 1))
         self._mixing: dict[str, tuple[slice, Array]] = {}
         for sensor in system.sensors:
             if sensor.covariance is not None:
                 self._weigh(sensor.name, np.asarray(sensor.covariance, dtype=np.float64))
-        self._one_z = np.ones(self._elimination.T.shape[1])
+        self._one_z = np.ones(1 + self._open.size)
         self._Z: Array = np.zeros((0, 0))
         self._R: Array = np.zeros((0, 0))
         self._chi_squared = 0.0
-        system.update(system.generic_state(), np.zeros(system.rows - system.equations))
-        if not self._solve():
-            self._judge(())
+        system.update(system.generic_state(), np.zeros(exact.size))
+        self._solve_or_raise(())
 
     def set_covariance(self, name: str, covariance: ArrayLike) -> None:
         """Give the noise of the sensor ``name`` another covariance (k, k) from now on.
@@ -112,13 +132,12 @@ class Estimator:
         state
             Where, and how fast; taken as exact.
         readings : (readings,)
-            In the order of the sensors; `stack` of the system makes it of a mapping.
+            In the order of the sensors; ``places`` of the system says where.
         """
         system = self.system
         system.update(state, readings)
-        if not self._solve():
-            self._judge((state,))
-        d = self._elimination.T @ self._one_z
+        self._solve_or_raise((state,))
+        d = self._T @ self._one_z
         return Estimate(system.unpack(d), self._chi_squared, system.rows - system.size)
 
     def covariance(self, variables: Sequence[Variable]) -> Array:
@@ -127,14 +146,14 @@ class Estimator:
         Raises `UnknownNameError` if the model has no such variable.
         """
         columns = [c for v in variables for c in self.system.columns(v)]
-        sensitivity = self._elimination.T[columns, 1:] @ self._Z
-        root = linalg.solve_triangular(self._R, sensitivity.T, trans='T', check_finite=False)
+        sensitivity = self._T[columns, 1:] @ self._Z
+        root = _solved(self._R, sensitivity.T, 'T')
         return np.asarray(root.T @ root)
 
     def _weigh(self, name: str, covariance: Array) -> None:
         """Let L^-1 of a covariance L L' scale the rows of a sensor, or mix them."""
-        rows = self.system.sensor_rows[name]
-        place = slice(self._place[rows.start], self._place[rows.stop])
+        own = self.system.places[name]
+        place = slice(self._place[own.start], self._place[own.stop])
         deviations = np.sqrt(np.diag(covariance))
         self._scale[place, 0] = 1.0 / deviations
         correlation = covariance / np.outer(deviations, deviations)
@@ -142,36 +161,48 @@ class Estimator:
         if np.any(correlation != np.eye(len(correlation))):
             self._mixing[name] = place, np.linalg.inv(np.linalg.cholesky(correlation))
 
+    def _solve_or_raise(self, states: Sequence[State]) -> None:
+        """Solve at the last state, the only one of ``states``, or raise what the reports say."""
+        try:
+            is_determined = self._solve()
+        except np.linalg.LinAlgError:  # a zero on a diagonal
+            is_determined = False
+        if not is_determined:
+            self._judge(states)
+
     def _solve(self) -> bool:
         """Find z at the last state and readings; return whether all is well determined."""
-        elimination, z = self._elimination, self._one_z[1:]
-        elimination.update()
-        E, C = elimination.constraints, elimination.residuals * self._scale
+        system, T, z = self.system, self._T, self._one_z[1:]
+        z[:] = np.nan
+        T[self._known, 0] = -system.b[system.equations + self._known_rows]
+        system.expand(T)
+        residuals = system.C @ T
+        residuals[:, 0] += system.b[system.equations :]
+        E = residuals[self._constraints] / self._size
+        C = residuals[self._noisy] * self._scale
         for place, mixing in self._mixing.values():
             C[place] = mixing @ C[place]
         p, free = len(E), z.size - len(E)
         if not 0 <= free <= len(C):
             return False
         Q, of_E = np.linalg.qr(E[:, 1:].T, mode='complete')
-        if not _is_regular(of_E):
-            return False
-        z_0 = Q[:, :p] @ linalg.solve_triangular(of_E[:p], -E[:, 0], trans='T', check_finite=False)
+        z_0 = Q[:, :p] @ _solved(of_E[:p], -E[:, 0], 'T')
         self._Z = Q[:, p:]
         rows = np.column_stack((C[:, 1:] @ self._Z, C[:, 0] + C[:, 1:] @ z_0))
         triangle = np.asarray(np.linalg.qr(rows, mode='r'))
         self._R = triangle[:free, :free]
-        if not _is_regular(self._R):
-            return False
-        y = linalg.solve_triangular(self._R, -triangle[:free, free], check_finite=False)
+        y = _solved(self._R, -triangle[:free, free])
         z[:] = z_0 + self._Z @ y
         self._chi_squared = float(np.sum(triangle[free:, free] ** 2))
-        return True
+        return _is_regular(of_E) and _is_regular(self._R)
 
     def _judge(self, states: Sequence[State]) -> None:
-        """Raise: the rank is deficient, or the covariances are too far apart."""
+        """Raise if the rank is deficient, or the covariances are too far apart."""
         system = self.system
         report = solvability(system, states)
         if report.solvable and report.exact_rank == report.exact_rows:
+            if not self._noisy.size and np.isfinite(self._one_z).all():
+                return  # small pivots, of readings in small units, that do no harm
             variances = np.concatenate(
                 [np.diag(s.covariance) for s in system.sensors if s.covariance is not None]
             )
@@ -188,99 +219,26 @@ class Estimator:
         raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}\n{report}')
 
 
+def _solved(triangle: Array, right: Array, trans: str = 'N') -> Array:
+    if not right.size:  # SciPy refuses nothing, before 1.14
+        return right
+    x: Array = linalg.solve_triangular(triangle, right, trans=trans, check_finite=False)
+    return x
+
+
 def _is_regular(triangle: Array) -> bool:
     """Whether no entry of the diagonal is negligible beside another, or NaN."""
     sizes = np.abs(triangle.diagonal())
     return not sizes.size or bool(sizes.min() > SMALLEST * sizes.max())
 
 
-class DynamicsSolver:
-    """Dynamics of a robot with exact sensors that make the equations square [Nori, Eq. (16)].
-
-    `Elimination` leaves the fx and qdd that no sensor gives: none in inverse dynamics, the m
-    accelerations in forward dynamics. What is left of the other sensors is solved for these by a
-    dense LU; the fewer they are, the faster.
-
-    Raises `ConfigurationError` if a sensor has noise, see `Estimator`, or the number of readings
-    is wrong. Raises `UnsolvableError` if the readings determine not all unknowns; it names those.
-
-    Parameters
-    ----------
-    sensors
-        As many readings as there are unknowns less equations; `sensors.inverse_dynamics` and its
-        neighbours make the classical sets.
-
-    Examples
-    --------
-    >>> from geolin_ros import TreeModel, robots
-    >>> from geolin_estimation.sparse import DynamicsSolver, forward_dynamics
-    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
-    >>> solver = DynamicsSolver(model, forward_dynamics(model))
-    >>> readings = np.zeros(6 * 13 + 18)
-    >>> np.round(solver.solve(model.neutral_state(), readings).nu_dot[:3], 2).tolist()
-    [0.0, 0.0, -9.81]
-    """
-
-    def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
-        self.system = system = BlockSystem(model, sensors)
-        for sensor in system.sensors:
-            if sensor.covariance is not None:
-                raise ConfigurationError(
-                    f'sensor {sensor.name!r} has a covariance, expected exact sensors; use '
-                    'Estimator'
-                )
-        if system.rows != system.size:
-            raise ConfigurationError(
-                f'robot {model.name!r}: {system.rows - system.equations} readings, expected '
-                f'{system.size - system.equations}; print solvability(BlockSystem(...)), or give '
-                'the sensors covariances and use Estimator'
-            )
-        self._elimination = Elimination(system)
-        largest = abs(system.matrix()[self._elimination.constrained]).max(axis=1)
-        self._scale = largest.toarray()
-        self._d = np.zeros(system.size)
-        self._result = system.unpack(self._d)
-        system.update(system.generic_state(), np.zeros(system.rows - system.equations))
-        if not self._solve():
-            self._judge(())
-
-    def solve(self, state: State, readings: Array) -> DynamicVariables:
-        """Return all dynamic variables; the arrays are valid until the next call.
-
-        Raises `ShapeError` or `NotFiniteError` if the state or the readings have the wrong size or
-        hold NaN or inf. Raises `UnsolvableError` if the system is singular at this state; it names
-        what is not determined.
-
-        Parameters
-        ----------
-        state
-            Where, and how fast.
-        readings : (readings,)
-            In the order of the sensors; `stack` of the system makes it of a mapping.
-        """
-        self.system.update(state, readings)
-        if not self._solve():
-            self._judge((state,))
-        return self._result
-
-    def _solve(self) -> bool:
-        """Fill d; return False if a pivot is suspiciously small, or d not finite."""
-        self._elimination.update()
-        T, d = self._elimination.T, self._d
-        if T.shape[1] == 1:
-            d[:] = T[:, 0]
-            return bool(np.isfinite(d).all())
-        rows = self._elimination.constraints / self._scale
-        lu, _, z, singular = lapack.dgesv(rows[:, 1:], -rows[:, 0])
-        d[:] = T[:, 0] + T[:, 1:] @ z
-        return bool(not singular and _is_regular(lu) and np.isfinite(d).all())
-
-    def _judge(self, states: Sequence[State]) -> None:
-        """Raise if the rank is deficient; otherwise the small pivots were harmless."""
-        report = solvability(self.system, states)
-        if not report.solvable or not np.isfinite(self._d).all():
-            raise UnsolvableError(
-                f'robot {self.system.model.name!r}: the sensors do not determine '
-                f'{shortened(report.undetermined)}; add sensors of these, or priors with '
-                f'Estimator\n{report}'
-            )
+def _given(system: BlockSystem) -> tuple[IntArray, IntArray]:
+    """Return the fx and qdd that one exact sensor row gives, with that row."""
+    nb, C = system.nb, system.C
+    column = np.arange(system.size)
+    is_input = (12 * nb <= column) & (column < 18 * nb) | (column >= system.size - system.m)
+    is_alone = system.exact[system.equations :] & (np.diff(C.indptr) == 1)
+    row, column = (C == 1.0).nonzero()
+    found = is_input[column] & is_alone[row]
+    columns, first = np.unique(column[found], return_index=True)
+    return columns, row[found][first]

@@ -3,7 +3,7 @@
 """What a set of sensors determines, before anything is solved."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +12,13 @@ from geolin_ros.model.state import State
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 
-if TYPE_CHECKING:
-    from scipy import sparse
-else:
-    sparse = optional('scipy.sparse', extra='estimation')
+sparse = optional('scipy.sparse', extra='estimation')
 csgraph = optional('scipy.sparse.csgraph', extra='estimation')
 
 RANK_TOLERANCE = 1e-10
 """Singular values below this part of the largest one count as zero."""
 _KINDS = ('tau', 'qdd', 'fx', 'f', 'a')
+_ROUNDING = 1e-14
 _SHARE = 1e-6  # of a unit vector of the null space, to be named
 
 
@@ -31,8 +29,6 @@ class Solvability(NamedTuple):
     unknowns: int
     structural_rank: int
     """The highest rank that the pattern allows."""
-    structurally_undetermined: tuple[str, ...]
-    """Unknowns that no numbers on this pattern would determine."""
     ranks: tuple[int, ...]
     """Numerical rank at each of the states."""
     smallest: tuple[float, ...]
@@ -59,8 +55,6 @@ class Solvability(NamedTuple):
         ]
         if self.exact_rank < self.exact_rows:
             lines.append(f'{self.exact_rows} exact rows of rank {self.exact_rank}: redundant')
-        if self.structurally_undetermined:
-            lines.append(f'no numbers determine {shortened(self.structurally_undetermined)}')
         if self.undetermined:
             lines.append(f'not determined: {shortened(self.undetermined)}')
         return '\n'.join([*lines, 'solvable' if self.solvable else 'not solvable'])
@@ -81,59 +75,36 @@ def solvability(
     Ranks are by singular values of D with its rows scaled to a largest entry of one: some
     seconds with a thousand unknowns.
     """
-    nothing_read = np.zeros(system.rows - system.equations)
-    exact = exact_rows(system)
-    labels = np.array(system.labels)
     ranks, smallest, exact_ranks = [], [], []
     open_unknowns = np.zeros(system.size, dtype=bool)
     for state in states or [system.generic_state(seed) for seed in range(3)]:
-        system.update(state, nothing_read)
-        D = system.matrix().toarray()
-        D /= np.abs(D).max(axis=1, keepdims=True)
+        D = _scaled_matrix(system, state)
         _, sigma, V = np.linalg.svd(D)
-        rank = _rank(sigma, tolerance)
-        open_unknowns |= np.any(np.abs(V[rank:]) > _SHARE, axis=0)
-        ranks.append(rank)
+        ranks.append(_rank(sigma, tolerance))
+        open_unknowns |= np.any(np.abs(V[ranks[-1] :]) > _SHARE, axis=0)
         smallest.append(float(sigma[-1] / sigma[0]) if D.shape[0] >= D.shape[1] else 0.0)
-        if not exact.all():
-            sigma = np.linalg.svd(D[exact], compute_uv=False)
+        if not system.exact.all():
+            sigma = np.linalg.svd(D[system.exact], compute_uv=False)
         exact_ranks.append(_rank(sigma, tolerance))
-    pattern = system.matrix()
-    pattern.data[:] = 1.0
+    pattern = np.abs(_scaled_matrix(system, system.generic_state())) > _ROUNDING
     return Solvability(
         rows=system.rows,
         unknowns=system.size,
-        structural_rank=int(csgraph.structural_rank(pattern)),
-        structurally_undetermined=tuple(labels[_unmatched(pattern)].tolist()),
+        structural_rank=int(csgraph.structural_rank(sparse.csr_matrix(pattern))),
         ranks=tuple(ranks),
         smallest=tuple(smallest),
-        undetermined=tuple(labels[open_unknowns].tolist()),
-        exact_rows=int(exact.sum()),
+        undetermined=tuple(np.array(system.labels)[open_unknowns].tolist()),
+        exact_rows=int(system.exact.sum()),
         exact_rank=min(exact_ranks),
     )
 
 
+def _scaled_matrix(system: BlockSystem, state: State) -> Array:
+    system.update(state, np.zeros(system.rows - system.equations))
+    D = system.matrix().toarray()
+    scaled: Array = D / np.abs(D).max(axis=1, keepdims=True)
+    return scaled
+
+
 def _rank(sigma: Array, tolerance: float) -> int:
     return int(np.sum(sigma > tolerance * sigma.max(initial=0.0)))
-
-
-def exact_rows(system: BlockSystem) -> np.ndarray:
-    """Return which rows (rows,) have no noise: the model's and those of exact sensors."""
-    exact = np.ones(system.rows, dtype=bool)
-    for sensor in system.sensors:
-        exact[system.sensor_rows[sensor.name]] = sensor.covariance is None
-    return exact
-
-
-def _unmatched(pattern: 'sparse.csr_matrix') -> np.ndarray:
-    """Return the columns of the underdetermined part of Dulmage and Mendelsohn.
-
-    Those reached from a column without a row of its own, by way of its rows to their columns.
-    """
-    row_of = csgraph.maximum_bipartite_matching(pattern, perm_type='row')  # of each column
-    matched, alone = np.flatnonzero(row_of >= 0), np.flatnonzero(row_of < 0)
-    if not alone.size:
-        return alone
-    own = sparse.csr_matrix((np.ones(matched.size), (row_of[matched], matched)), pattern.shape)
-    steps = csgraph.dijkstra(pattern.T @ own, indices=alone, unweighted=True, min_only=True)
-    return np.flatnonzero(np.isfinite(steps))

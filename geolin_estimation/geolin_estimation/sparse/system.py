@@ -14,32 +14,27 @@ base has none, its f is the reaction of the ground. Differs from the paper: roto
 passive torques are part of tau, so that tau is what the drives give.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from geolin_estimation.kernels.block_system import assemble
+from geolin_estimation.kernels.block_system import assemble, substitute
 from geolin_estimation.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
 from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
-from geolin_ros.kernels.packing.types import PRODUCT, make_workspace
+from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 
 if TYPE_CHECKING:
     from scipy import sparse
 else:
     sparse = optional('scipy.sparse', extra='estimation')
 
-# The entries of ^iX_p are combinations of 1, sin s, cos s, s, s sin s and s cos s: one that
-# vanishes at seven random positions vanishes at all.
-_DRAWS = 7
-_ROUNDING = 1e-14
-_CONSTANT = -1
+SIX = np.eye(6)
 _AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
 
 
@@ -60,9 +55,7 @@ class DynamicVariables(NamedTuple):
 
 
 class BlockSystem:
-    """D and b of a robot with sensors, on the pattern that holds at every state.
-
-    [Nori, Eqs. (2)-(5), Remarks 1 and 4].
+    """D and b of a robot with sensors [Nori, Eqs. (2)-(5), Remark 1].
 
     Raises `UnknownNameError` or `ConfigurationError` if a sensor measures what the model does not
     have, or has a wrong shape or covariance.
@@ -80,29 +73,40 @@ class BlockSystem:
         Number of unknowns, 18 nb + 2 m.
     equations, rows
         Number of rows of the model, 12 nb + m, and with those of the sensors, which follow.
-    row, column : (nnz,)
-        Where the entries stand.
-    values : (nnz,)
-        What they are at the last state.
-    source : (nnz,)
-        Entry of ^iX_p (nb, 6, 6), and behind those of S (n, 6), that an entry changes with; -1:
-        it is constant.
+    exact : (rows,)
+        Which rows have no noise: the model's and those of exact sensors.
+    C : (rows - equations, size)
+        Rows of the sensors, which no state changes.
+    X, S : (nb, 6, 6), (nb, 6, m)
+        ^iX_p and what joints add to the twists of their bodies, at the last state.
+    rotors : (m,)
+        Rotor inertias, of joints that follow others included.
     b : (rows,)
         At the last state and readings.
+    places
+        Of sensors among the readings, by name.
     """
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor] = ()) -> None:
-        self.model, self.sensors = model, tuple(sensors)
+        self.model, self.sensors, tree = model, tuple(sensors), model.tree
         self.nb, self.m = len(model.body_names), model.m
-        self.size = 18 * self.nb + 2 * self.m
-        self.equations = 12 * self.nb + self.m
+        nb, m, base = self.nb, self.m, self.m - model.n
+        self.size = 18 * nb + 2 * m
+        self.equations = 12 * nb + m
         self.rows = self.equations + sum(sensor.size for sensor in self.sensors)
         self._columns = self._name_columns()
-        self._workspace = make_workspace(model.tree)
-        self._rates, self._first_body = self._place_rates()
-        self._X = np.zeros((self.nb, 6, 6))
-        self.sensor_rows = self._place_sensors()
-        self._place_entries()
+        self._workspace = make_workspace(tree)
+        self.X, self.S, self.b = np.zeros((nb, 6, 6)), np.zeros((nb, 6, m)), np.zeros(self.rows)
+        self.S[0, :base, :base] = np.eye(base)
+        self._rates = base + tree.master
+        self._friction_speed = np.where(tree.friction > 0.0, tree.friction_speed, 1.0)
+        self._bodies, self._positions = np.zeros((2, len(tree.master)), dtype=np.int64)
+        for i in range(1, nb):
+            own = slice(tree.v_start[i], tree.v_start[i] + tree.v_size[i])
+            self._bodies[own] = i
+            self._positions[own] = tree.q_start[i] + np.arange(tree.v_size[i])
+        self.rotors = self._of_rates(tree.multiplier * tree.armature)
+        self._place_sensors()
 
     def columns(self, variable: Variable) -> range:
         """Return the unknowns of a variable.
@@ -126,12 +130,8 @@ class BlockSystem:
             for e in range(len(columns))
         )
 
-    def joint_columns(self, body: int) -> list[int]:
-        """Return which of the m rates move a body and none before it: none for a fixed base."""
-        return np.flatnonzero(self._first_body == body).tolist()
-
     def update(self, state: State, readings: Array) -> None:
-        """Fill ``values`` and ``b`` for a state and the readings of all sensors.
+        """Fill X, S and b for a state and the readings of all sensors.
 
         Raises `ShapeError` if the state or the readings have not the size that the system has;
         `NotFiniteError` if one of them holds NaN or inf.
@@ -157,49 +157,49 @@ class BlockSystem:
                 )
         self._assemble(state.data)
         np.negative(readings, out=self.b[self.equations :])
-        for rows, offset in self._offsets:
-            self.b[rows] += offset(self._workspace.v)
-
-    def stack(self, readings: Mapping[str, ArrayLike]) -> Array:
-        """Return readings given by sensor name as one array, in the sensors' order.
-
-        Raises `UnknownNameError` or `ShapeError` if a sensor has no reading, a reading no sensor,
-        or a wrong number of values.
-        """
-        names = [sensor.name for sensor in self.sensors]
-        for name in readings:
-            if name not in names:
-                raise unknown_name('sensor', name, names, f'the system of {self.model.name!r}')
-        stacked = [np.zeros(0)]
-        for sensor in self.sensors:
-            if sensor.name not in readings:
-                raise unknown_name('reading', sensor.name, readings, 'the readings given')
-            stacked.append(np.atleast_1d(np.asarray(readings[sensor.name], dtype=np.float64)))
-            if stacked[-1].shape != (sensor.size,):
-                raise ShapeError(
-                    f'reading of {sensor.name!r} has shape {stacked[-1].shape}, expected '
-                    f'({sensor.size},)'
-                )
-        return np.concatenate(stacked)
+        for place, offset in self._offsets:
+            self.b[self.equations :][place] += offset(self._workspace.v)
 
     def readings(self, d: Array) -> Array:
         """Return what noiseless sensors read at unknowns ``d`` (size,) in the last state."""
-        read: Array = self.matrix()[self.equations :] @ d
-        for rows, offset in self._offsets:
-            read[rows.start - self.equations : rows.stop - self.equations] += offset(
-                self._workspace.v
-            )
+        read: Array = self.C @ d
+        for place, offset in self._offsets:
+            read[place] += offset(self._workspace.v)
         return read
 
     def matrix(self) -> 'sparse.csr_matrix':
-        """Return a copy of D (rows, size) at the last state; entries may be zero."""
-        return sparse.csr_matrix(
-            (self.values.copy(), (self.row, self.column)), shape=(self.rows, self.size)
-        )
+        """Return D (rows, size) at the last state."""
+        tree, nb, m = self.model.tree, self.nb, self.m
+        D = np.zeros((self.equations, self.size))
+        D[:, : 12 * nb] = -np.eye(self.equations, 12 * nb)
+        D[6 * nb : 12 * nb, 12 * nb : 18 * nb] = -np.eye(6 * nb)
+        D[12 * nb :, 18 * nb : 18 * nb + m] = -np.eye(m)
+        D[: 6 * nb, 18 * nb + m :] = self.S.reshape(6 * nb, m)
+        D[12 * nb :, 6 * nb : 12 * nb] = self.S.reshape(6 * nb, m).T
+        D[12 * nb :, 18 * nb + m :] = np.diag(self.rotors)
+        for i in range(nb):
+            a, f = slice(6 * i, 6 * i + 6), slice(6 * (nb + i), 6 * (nb + i) + 6)
+            D[f, a] = tree.inertia[i]
+            if i > 0:
+                p = 6 * tree.parent[i]
+                D[a, p : p + 6] = self.X[i]
+                D[6 * nb + p : 6 * nb + p + 6, f] = self.X[i].T
+        return sparse.vstack((sparse.csr_matrix(D), self.C), format='csr')
 
-    def pose_matrices(self) -> Array:
-        """Return a copy of ^iX_p (nb, 6, 6) of every body at the last state."""
-        return self._X.copy()
+    def expand(self, T: Array) -> None:
+        """Fill a, f and tau in columns (size, k) of unknowns by their fx and qdd.
+
+        The first column is of constants: b is added there.
+        """
+        nb, equations = self.nb, self.equations
+        a, f, fx = T[: 18 * nb].reshape(3, nb, 6, -1)
+        tau, qdd = T[18 * nb : 18 * nb + self.m], T[18 * nb + self.m :]
+        np.multiply(self.rotors[:, np.newaxis], qdd, out=tau)
+        T[: 12 * nb] = 0.0
+        T[: 12 * nb, 0] = self.b[: 12 * nb]
+        tau[:, 0] += self.b[12 * nb : equations]
+        tree = self.model.tree
+        substitute(tree.parent, tree.inertia, self.X, self.S, a, f, fx, tau, qdd)
 
     def unpack(self, d: Array) -> DynamicVariables:
         """Return views of unknowns ``d`` (size,) by kind."""
@@ -226,118 +226,34 @@ class BlockSystem:
             for (kind, name, size), end in zip(sizes, ends, strict=True)
         }
 
-    def _place_sensors(self) -> dict[str, slice]:
-        """Check the sensors and return the rows of each."""
-        places: dict[str, slice] = {}
-        start = self.equations
+    def _place_sensors(self) -> None:
+        """Check the sensors and place their rows."""
+        self.places: dict[str, slice] = {}
+        self._offsets: list[tuple[slice, Callable[[Array], Array]]] = []
+        self.exact = np.ones(self.rows, dtype=bool)
+        C, start = np.zeros((self.rows - self.equations, self.size)), 0
         for sensor in self.sensors:
-            if sensor.name in places:
+            if sensor.name in self.places:
                 raise ConfigurationError(
                     f'two sensors are called {sensor.name!r}, expected different names'
                 )
+            end = start + sensor.size
             for term in sensor.terms:
-                shape = (sensor.size, len(self.columns(term.variable)))
+                columns = self.columns(term.variable)
+                shape = (sensor.size, len(columns))
                 if np.shape(term.matrix) != shape or not np.isfinite(term.matrix).all():
                     raise ConfigurationError(
                         f'sensor {sensor.name!r} has a matrix of shape {np.shape(term.matrix)} '
                         f'for {term.variable.kind}[{term.variable.name}], expected {shape}, finite'
                     )
+                C[start:end, columns] += term.matrix
             check_covariance(sensor)
-            places[sensor.name] = slice(start, start + sensor.size)
-            start += sensor.size
-        self._offsets = [(places[s.name], s.offset) for s in self.sensors if s.offset is not None]
-        return places
-
-    def _place_entries(self) -> None:
-        """Find the pattern: constant entries once, the changing ones at random positions."""
-        tree, nb, m = self.model.tree, self.nb, self.m
-        blocks: list[tuple[IntArray, IntArray, Array, IntArray]] = []
-        moving, moving_axes = self._moving_entries()
-        of_poses = np.arange(36 * nb).reshape(nb, 6, 6)
-        of_axes = 36 * nb + np.arange(6 * len(moving_axes)).reshape(-1, 6)
-
-        def put(row: int, column: int, block: Array, source: IntArray | None = None) -> None:
-            """Place the entries of a block that are not zero; they change with their source."""
-            i, j = np.nonzero(block)
-            if source is None:
-                values, sources = block[i, j], np.full(i.size, _CONSTANT)
-            else:
-                values, sources = np.zeros(i.size), source[i, j]
-            blocks.append((row + i, column + j, values, sources))
-
-        A, F, FX, TAU, QDD = 0, 6 * nb, 12 * nb, 18 * nb, 18 * nb + m
-        for i in range(nb):
-            row_a, row_f = 6 * i, 6 * (nb + i)
-            put(row_a, A + 6 * i, -np.eye(6))
-            put(row_f, A + 6 * i, tree.inertia[i])
-            put(row_f, F + 6 * i, -np.eye(6))
-            put(row_f, FX + 6 * i, -np.eye(6))
-            if i > 0:
-                p = int(tree.parent[i])
-                put(row_a, A + 6 * p, moving[i], of_poses[i])
-                put(6 * (nb + p), F + 6 * i, moving[i].T, of_poses[i].T)
-            for y in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]) if i else ():
-                c, S, source = int(self._rates[y]), moving_axes[y], of_axes[y]
-                if tree.kind[i] == PRODUCT:
-                    put(row_a, QDD + c, S[:, None], source[:, None])
-                    put(12 * nb + c, F + 6 * i, S[None, :], source[None, :])
-                else:
-                    S = float(tree.multiplier[y]) * self._workspace.S[y]
-                    put(row_a, QDD + c, S[:, None])
-                    put(12 * nb + c, F + 6 * i, S[None, :])
-            for c in self.joint_columns(i):
-                if i == 0:
-                    put(row_a, QDD + c, np.eye(6)[:, [c]])
-                    put(12 * nb + c, F, np.eye(6)[[c]])
-                put(12 * nb + c, TAU + c, -np.eye(1))
-                put(12 * nb + c, QDD + c, np.array([[self.rotor(c)]]))
-        for sensor in self.sensors:
-            for term in sensor.terms:
-                row = self.sensor_rows[sensor.name].start
-                put(row, self.columns(term.variable).start, np.asarray(term.matrix, np.float64))
-        row, column, value, source = (np.concatenate(part) for part in zip(*blocks, strict=True))
-        order = np.lexsort((column, row))
-        self.row, self.column = row[order].astype(np.int64), column[order].astype(np.int64)
-        self.values, self.source = value[order], source[order].astype(np.int64)
-        self._slot = np.flatnonzero(self.source != _CONSTANT)
-        self._slot_source = self.source[self._slot]
-        self.b = np.zeros(self.rows)
-
-    def rotor(self, rate: int) -> float:
-        """Return the rotor inertia of a rate, of joints that follow it included."""
-        tree, own = self.model.tree, self._rates == rate
-        return float(np.sum(tree.armature[own] * tree.multiplier[own] ** 2))
-
-    def subspace(self, rate: int) -> Array:
-        """Return the motion subspace (6,) at the last state of a rate that moves one body."""
-        S: Array = np.eye(6)[rate % 6]
-        if rate >= self.m - self.model.n:
-            S = self._workspace.S[int(np.flatnonzero(self._rates == rate)[0])].copy()
-        return S
-
-    def _place_rates(self) -> tuple[IntArray, IntArray]:
-        """Return the rate of each coordinate of the tree, and the first body that each moves."""
-        tree, base = self.model.tree, self.m - self.model.n
-        rates = base + tree.master.astype(np.int64)
-        first = np.full(self.m, -1)
-        first[:base] = 0
-        for i in range(self.nb - 1, 0, -1):
-            first[rates[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]]] = i
-        return rates, first
-
-    def _moving_entries(self) -> tuple[Array, Array]:
-        """Return which entries of ^iX_p (nb, 6, 6) and of S (n, 6) are not zero everywhere."""
-        rng = np.random.default_rng(0)
-        self._slot = self._slot_source = np.zeros(0, np.int64)
-        self.values, self.b = np.zeros(0), np.zeros(self.rows)
-        found = np.zeros((self.nb, 6, 6), dtype=bool)
-        axes = np.zeros(self._workspace.S.shape, dtype=bool)
-        for _ in range(_DRAWS):
-            self._assemble(self._random_positions(rng).data)
-            lengths = np.maximum(1.0, np.abs(self._X).max(axis=(1, 2), keepdims=True))
-            found |= np.abs(self._X) > _ROUNDING * lengths
-            axes |= np.abs(self._workspace.S) > _ROUNDING
-        return found, axes
+            self.places[sensor.name] = place = slice(start, end)
+            self.exact[self.equations :][place] = sensor.covariance is None
+            if sensor.offset is not None:
+                self._offsets.append((place, sensor.offset))
+            start = end
+        self.C = sparse.csr_matrix(C)
 
     def _random_positions(self, rng: np.random.Generator) -> State:
         model = self.model
@@ -350,9 +266,21 @@ class BlockSystem:
         return self._random_positions(np.random.default_rng(seed))
 
     def _assemble(self, x: Array) -> None:
-        model, ws = self.model, self._workspace
-        changing = self._X, self._slot, self._slot_source, self.values
-        assemble(model.tree, ws, x, model.gravity, *changing, self.b)
+        model, ws, tree, six = self.model, self._workspace, self.model.tree, 6 * self.nb
+        b_a, b_f = self.b[:six].reshape(-1, 6), self.b[six : 2 * six].reshape(-1, 6)
+        assemble(tree, ws, x, model.gravity, SIX, self.X, b_a, b_f)
+        self.S[self._bodies, :, self._rates] = tree.multiplier[:, np.newaxis] * ws.S
+        rates, positions = ws.x[-len(self._rates) :], ws.x[16 + self._positions]
+        passive = tree.damping * rates + tree.stiffness * (positions - tree.rest)
+        passive += tree.friction * np.tanh(
+            rates / np.where(tree.friction > 0.0, tree.friction_speed, 1.0)
+        )
+        self.b[2 * six : self.equations] = self._of_rates(passive)
+
+    def _of_rates(self, efforts: Array) -> Array:
+        """Return what efforts on the tree's coordinates are on its rates (m,)."""
+        own = self.model.tree.multiplier * efforts
+        return np.bincount(self._rates, own, self.m).astype(np.float64)
 
 
 def check_covariance(sensor: Sensor) -> None:
