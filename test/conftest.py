@@ -43,6 +43,8 @@ PROCESSES = [
     'walk',
 ]
 """Folders whose tests run nodes, browsers, compilers and programs."""
+CHECKED = ['offline/test_recording.py']
+"""Files of these folders that run none of them."""
 LONGEST = (
     'demo/test_fresh_clone.py',
     'balance/test_over_dds.py',
@@ -123,8 +125,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Import nothing of what `make check` leaves out by its folder."""
-    if 'not processes' in config.getoption('markexpr') and collection_path.parent == TEST:
-        return True if collection_path.name in PROCESSES else None
+    if 'not processes' in config.getoption('markexpr') and collection_path.is_relative_to(TEST):
+        place = collection_path.relative_to(TEST)
+        is_checked = any(file.startswith(place.as_posix()) for file in CHECKED)
+        return True if {*place.parts[:1]} & {*PROCESSES} and not is_checked else None
     return None
 
 
@@ -133,7 +137,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     assert all((TEST / file).exists() for file in LONGEST)
     items.sort(key=lambda item: _place(item.path.relative_to(TEST).as_posix()))
     for item in items:
-        of_folder = item.path.relative_to(TEST).parts[0] in PROCESSES
+        place = item.path.relative_to(TEST)
+        of_folder = place.parts[0] in PROCESSES and place.as_posix() not in CHECKED
         if of_folder or hasattr(getattr(item, 'module', None), 'subprocess'):
             item.add_marker(pytest.mark.processes)
 
