@@ -3,7 +3,7 @@
 """What an analysis of modes has found, in words such as "base yaw rate", and for JSON."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,9 @@ _VERDICTS = {True: 'stabilizable', False: 'NOT stabilizable', None: 'reachable s
 class Mode:
     """An eigenvalue of A, or a conjugate pair of them.
 
-    Attributes
-    ----------
-    eigenvalue
-        [1/s], of a pair the one with positive imaginary part.
-    words
-        The positions that move most in it.
-    shape : (2 m,)
-        The eigenvector, as a displacement z of the state; complex, of any size.
+    ``eigenvalue`` [1/s], of a pair the one with positive imaginary part; ``words``, the positions
+    that move most in it; ``shape`` (2 m,), the complex eigenvector as a displacement z of the
+    state, of any size.
     """
 
     eigenvalue: complex
@@ -60,8 +55,7 @@ class Mode:
     @property
     def trend(self) -> str:
         """``'grows'``, ``'decays'`` or ``'neither grows nor decays'``."""
-        real = self.eigenvalue.real
-        return 'grows' if real > 0.0 else 'decays' if real < 0.0 else 'neither grows nor decays'
+        return ('neither grows nor decays', 'grows', 'decays')[int(np.sign(self.eigenvalue.real))]
 
     def text(self) -> str:
         """Return a line."""
@@ -79,17 +73,6 @@ class Mode:
             'damping': self.damping,
             'words': self.words,
         }
-
-
-class FullPair(NamedTuple):
-    """A and B of a robot on contacts in all coordinates: what they hold is out of reach."""
-
-    states: int
-    controllable: int
-    constrained: int
-    """Of the states, those that the contacts hold: they stay where they are, or decay by
-    Baumgarte terms."""
-    stabilizable: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +99,9 @@ class ModeReport:
         Singular values next to the rank decision.
     length, time
         Units of the scaled state [m, s].
-    full
-        The pair (A, B) in all coordinates, of which the contacts hold some; None in flight, where
-        it is the one above.
+    constrained
+        Further states of A and B in full coordinates, which contacts and loops hold: they stay
+        where they are, or decay by Baumgarte terms.
     """
 
     about: str
@@ -133,7 +116,7 @@ class ModeReport:
     largest_dropped: float
     length: float
     time: float
-    full: FullPair | None = None
+    constrained: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -144,7 +127,6 @@ class ModeReport:
             'modes': [mode.as_dict() for mode in self.modes],
             'blocks': list(self.blocks),
             'smallest_kept': self.smallest_kept if np.isfinite(self.smallest_kept) else None,
-            'full': self.full and self.full._asdict(),
         }
 
     def text(self) -> str:
@@ -158,11 +140,10 @@ class ModeReport:
             f'{self.about}: {self.controllable} of {self.states} states controllable, '
             f'{_VERDICTS[self.stabilizable]}{reason}'
         ]
-        if self.full is not None:
+        if self.constrained:
             lines.append(
-                f'of the {self.full.states} states of A and B {self.full.controllable} are '
-                f'controllable: the contacts constrain {self.full.constrained}, which stay where '
-                'they are or decay'
+                f'of the {self.states + self.constrained} states of A and B the contacts '
+                f'constrain {self.constrained}, which stay where they are or decay'
             )
         if self.blocks:
             lines.append(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.mode_report import FullPair, Mode, ModeReport, entries, words_for
+from geolin_ros.control.mode_report import Mode, ModeReport, entries, words_for
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.arguments import check_is_state
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
@@ -56,19 +56,19 @@ class _Units(NamedTuple):
 
 
 class Staircase(NamedTuple):
-    """(A, B) in the axes of T: the first ``controllable`` states are reached, the others not."""
+    """(A, B) in the orthogonal axes T: the first ``controllable`` states are reached.
+
+    ``A`` is T'AT; of T the other columns are left-invariant and have no part in B. ``blocks`` are
+    how many directions each step has added; ``smallest_kept`` and ``largest_dropped`` the singular
+    values next to its decisions, infinite and 0 if nothing was kept or dropped.
+    """
 
     T: Array
-    """(k, k) orthogonal; T[:, controllable:]' is left-invariant under A and has no part in B."""
     A: Array
-    """(k, k) T'AT."""
     controllable: int
     blocks: tuple[int, ...]
-    """How many directions each step has added."""
     smallest_kept: float
-    """Singular value next above the decisions; infinite if nothing was kept."""
     largest_dropped: float
-    """And next below; 0 if nothing was dropped."""
 
 
 def analyze_modes(
@@ -113,19 +113,18 @@ def analyze_modes(
     if horizon is not None:
         return _reachability(model, state, np.zeros(model.n) if tau is None else tau, horizon)
     _check_still(model, state, np.zeros(model.m))
-    if not (supports or is_fixed):
-        weightless = model.with_gravity([0.0, 0.0, 0.0])
-        L = Linearizer(weightless)(state, np.zeros(model.n))
+    if supports or is_fixed:
+        if tau is None:
+            tau = bias_force(model, state) if is_fixed else equilibrium(model, state, supports).tau
+        at = Kinematics(model, state)
+        L = Linearizer(model, [support.grounded(at).contact for support in supports])(state, tau)
+        _check_still(model, state, L.nu_dot)
+        about = f'{model.name} on a fixed base, at rest'
+    else:
+        L = Linearizer(model.with_gravity([0.0, 0.0, 0.0]))(state, np.zeros(model.n))
         about = f'{model.name} in free flight at rest, gravity 0 (the falling frame)'
-        return _report(about, model, state, reduce(L) if model.loops else L)
-    if tau is None:
-        tau = bias_force(model, state) if is_fixed else equilibrium(model, state, supports).tau
-    at = Kinematics(model, state)
-    L = Linearizer(model, [support.grounded(at).contact for support in supports])(state, tau)
-    _check_still(model, state, L.nu_dot)
     if supports:
         return analyze_reduced(model, state, reduce(L))
-    about = f'{model.name} on a fixed base, at rest'
     return _report(about, model, state, reduce(L) if model.loops else L)
 
 
@@ -140,48 +139,32 @@ def _report(
     about: str, model: TreeModel, state: State, L: Linearization | ReducedLinearization
 ) -> ModeReport:
     """Return the report of A and B in coordinates y of z over its units = scaled y."""
-    units, full = _units(model, state), None
+    units = _units(model, state)
     if isinstance(L, ReducedLinearization):
         scaled, R = np.linalg.qr(L.P / units.z[:, None])
         A, B = R @ L.A @ np.linalg.inv(R), R @ L.B
-        stairs, poles = _stairs(*_scaled(L.full, units), units.time)
-        removed = len(L.full.A) - len(L.A)
-        full = FullPair(len(L.full.A), stairs.controllable, removed, _all_decay(poles))
     else:
-        (A, B), scaled = _scaled(L, units), np.eye(2 * model.m)
-    stairs, poles = _stairs(A, B, units.time)
-    lift = units.z[:, None] * scaled
-    return ModeReport(
-        about=about,
-        states=len(A),
-        controllable=stairs.controllable,
-        uncontrollable=words_for(model, state, stairs.T[:, stairs.controllable :], lift, scaled),
-        uncontrollable_eigenvalues=poles / units.time,
-        stabilizable=_all_decay(poles),
-        modes=_modes(model, A, scaled, units),
-        blocks=stairs.blocks,
-        smallest_kept=stairs.smallest_kept,
-        largest_dropped=stairs.largest_dropped,
-        length=units.length,
-        time=units.time,
-        full=full,
-    )
-
-
-def _scaled(L: Linearization, units: _Units) -> tuple[Array, Array]:
-    return L.A * units.z / units.z[:, None], L.B / units.z[:, None]
-
-
-def _stairs(A: Array, B: Array, time: float) -> tuple[Staircase, Array]:
-    """Return the staircase form of A, B in scaled times and inputs, and its poles out of reach."""
+        scaled = np.eye(2 * model.m)
+        A, B = L.A * units.z / units.z[:, None], L.B / units.z[:, None]
     inputs = np.max(np.linalg.norm(B, axis=0), initial=0.0) or 1.0
-    stairs = staircase(time * A, B / inputs)
-    hidden = stairs.A[stairs.controllable :, stairs.controllable :]
-    return stairs, np.asarray(np.linalg.eigvals(hidden).astype(np.complex128))
-
-
-def _all_decay(poles: Array) -> bool:
-    return bool(np.all(poles.real < -SLOW))
+    stairs = staircase(units.time * A, B / inputs)
+    reached = stairs.controllable
+    poles = np.asarray(np.linalg.eigvals(stairs.A[reached:, reached:]).astype(np.complex128))
+    return ModeReport(
+        about,
+        len(A),
+        reached,
+        words_for(model, state, stairs.T[:, reached:], units.z[:, None] * scaled, scaled),
+        poles / units.time,
+        bool(np.all(poles.real < -SLOW)),
+        _modes(model, A, scaled, units),
+        stairs.blocks,
+        stairs.smallest_kept,
+        stairs.largest_dropped,
+        units.length,
+        units.time,
+        constrained=2 * model.m - len(A),
+    )
 
 
 def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float) -> ModeReport:
@@ -209,25 +192,24 @@ def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float
     floor = np.finfo(np.float64).eps * sizes[0]
     drops = np.maximum(sizes[:-1], floor) / np.maximum(sizes[1:], floor)
     rank = int(np.argmax(drops)) + 1 if np.max(drops) > 1e3 else len(sizes)
-    lift, eye = np.diag(units.z), np.eye(2 * model.m)
     return ModeReport(
-        about=f'{model.name} in free flight, reachable within {horizon:g} s',
-        states=2 * model.m,
-        controllable=rank,
-        uncontrollable=words_for(model, at, U[:, rank:], lift, eye),
-        uncontrollable_eigenvalues=np.zeros(0, dtype=np.complex128),
-        stabilizable=None,
-        modes=(),
-        blocks=(rank,),
-        smallest_kept=float(sizes[rank - 1]),
-        largest_dropped=float(np.max(sizes[rank:], initial=0.0)),
-        length=units.length,
-        time=units.time,
+        f'{model.name} in free flight, reachable within {horizon:g} s',
+        2 * model.m,
+        rank,
+        words_for(model, at, U[:, rank:], np.diag(units.z), np.eye(2 * model.m)),
+        np.zeros(0, dtype=np.complex128),
+        None,
+        (),
+        (rank,),
+        float(sizes[rank - 1]),
+        float(np.max(sizes[rank:], initial=0.0)),
+        units.length,
+        units.time,
     )
 
 
 def _steps(model: TreeModel, A: Array, horizon: float) -> int:
-    """Return in how many steps a horizon is gone through: explicit ones bear |pole| dt <= 1."""
+    """Return the steps of a horizon: explicit ones bear |pole| dt <= 1."""
     values, vectors = np.linalg.eig(A)
     fastest = int(np.argmax(np.abs(values)))
     rate = float(np.abs(values[fastest]))
