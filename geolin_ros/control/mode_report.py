@@ -108,7 +108,7 @@ class ModeReport:
     states: int
     controllable: int
     uncontrollable: tuple[str, ...]
-    uncontrollable_eigenvalues: Array
+    uncontrollable_eigenvalues: NDArray[np.complex128]
     stabilizable: bool | None
     modes: tuple[Mode, ...]
     blocks: tuple[int, ...]

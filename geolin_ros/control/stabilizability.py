@@ -149,7 +149,7 @@ def _report(
     inputs = np.max(np.linalg.norm(B, axis=0), initial=0.0) or 1.0
     stairs = staircase(units.time * A, B / inputs)
     reached = stairs.controllable
-    poles = np.asarray(np.linalg.eigvals(stairs.A[reached:, reached:]).astype(np.complex128))
+    poles = np.linalg.eigvals(stairs.A[reached:, reached:]).astype(np.complex128)
     return ModeReport(
         about,
         len(A),
