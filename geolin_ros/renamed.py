@@ -28,7 +28,7 @@ RENAMED = {
 """From old to new; a name without dots is of the same module or class."""
 
 MOVED = {
-    'geolin_ros.control.anchoring': 'geolin_control.anchoring',
+    'geolin_ros.control.anchoring': 'geolin_control.regulator',
     'geolin_ros.control.cones': 'geolin_walking.cones',
     'geolin_ros.control.effort_guard': 'geolin_control.effort_guard',
     'geolin_ros.control.gain_bank': 'geolin_control.gain_bank',
@@ -36,7 +36,7 @@ MOVED = {
     'geolin_ros.control.gain_header': 'geolin_control.gain_header',
     'geolin_ros.control.gait': 'geolin_control.gait',
     'geolin_ros.control.linear_feedback': 'geolin_tools.export.linear_feedback',
-    'geolin_ros.control.measured': 'geolin_control.measured',
+    'geolin_ros.control.measured': 'geolin_control.regulator',
     'geolin_ros.control.mode_picture': 'geolin_tools.modes',
     'geolin_ros.control.regulator': 'geolin_control.regulator',
     'geolin_ros.control.stages': 'geolin_control.stages',

@@ -22,15 +22,10 @@ class GuardSettings:
     ramp_time
         Time [s] over which feedback takes over from damping.
     damping_time
-        Damping as a fraction of what would stop each joint at full effort: the effort limit is
-        reached at a joint rate of ``1 / damping_time`` [rad/s or m/s].
+        Joints are damped up to the effort limit at a rate of ``1 / damping_time`` [rad/s or m/s].
     longest_gap
-        Time [s] without a call after which the ramp starts anew.
-
-    Notes
-    -----
-    Times come from stamps, which may jump: a step back, or one longer than ``longest_gap``, says
-    nothing of how long a motor has really had, and counts as the step before it.
+        Time [s] between calls after which the ramp starts anew: stamps may jump, and a step back,
+        or a longer one, counts as the step before it.
     """
 
     full_swing_time: float = 0.02
@@ -52,14 +47,8 @@ class _Sent:
 class EffortGuard:
     """Clips, slows down and blends efforts, whatever it is asked for.
 
-    All efforts that leave it lie within the limits and differ from the ones before by at most
-    ``2 limit elapsed / full_swing_time``, with ``elapsed`` the time since the last call, or, if
-    that is negative or beyond ``longest_gap``, the one before.
-
-    Parameters
-    ----------
-    limits
-        Largest effort of each actuated joint (n_u,) [N m or N], finite and positive.
+    All efforts that leave it lie within the limits (n_u,), positive [N m or N], and differ from
+    the ones before by at most ``2 limit elapsed / full_swing_time``.
     """
 
     def __init__(self, limits: Array, settings: GuardSettings | None = None) -> None:
@@ -85,17 +74,13 @@ class EffortGuard:
         self._sent.efforts = np.clip(efforts, -self.limits, self.limits)
 
     def resume(self, earlier: 'EffortGuard') -> None:
-        """Go on where an earlier guard of the same motors is, from now on together with it.
-
-        Should one of its efforts be beyond a limit of this one, the limit counts at once.
-        """
+        """Go on where an earlier guard of the same motors is, from now on together with it."""
         self._sent = earlier._sent
 
     def feedback(self, time: float, wanted: Array, rates: Array) -> Array:
         """Return the efforts (n_u,) for a law that wants ``wanted`` at ``time`` [s].
 
-        ``rates`` (n_u,) are those of the actuated joints. Efforts that are not finite are not
-        taken: the joints are damped then, as by `damp`.
+        ``rates`` (n_u,) are those of the actuated joints, damped where efforts are not finite.
         """
         if not np.all(np.isfinite(wanted)):
             return self.damp(time, rates)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_control.measured import Measured
-from geolin_control.regulator import Reference, Source
+from geolin_control.regulator import Measured, Reference, Source
 from geolin_ros.control.lqr import Gains
 from geolin_ros.errors import InputError
 from geolin_ros.model.labels import state_labels

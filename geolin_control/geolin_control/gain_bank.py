@@ -7,7 +7,7 @@ postures everything is interpolated: gains in full coordinates and efforts linea
 the base along the geodesic. It is the gain K that is interpolated, never the cost P it came from,
 which would have to be more exact than any interpolation is. What that costs is measured as the
 bank is built, against the gain designed halfway, and postures are added where it is too much.
-Gains made while a robot runs are added to a bank one by one.
+Gains made while a robot runs are added one by one.
 """
 
 from collections.abc import Sequence
@@ -37,12 +37,10 @@ MOST_KNOTS = 65
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """Gains along postures on the same contacts.
+    """Gains along postures on the same contacts, in order; of one alone it holds everywhere.
 
     Attributes
     ----------
-    knots
-        In order; of one posture alone it holds everywhere.
     errors : (knots - 1,)
         Relative error of the gain halfway between two knots, as found when the bank was built;
         next to knots that were added later, that at their posture before they were.
@@ -52,11 +50,7 @@ class Route:
     errors: Array
 
     def gains(self, state: State) -> Gains:
-        """Return the gains at the point of the route whose joints are nearest to a state's.
-
-        Its pose is the one the bank was built with: where the robot stands is no matter, the
-        reference says.
-        """
+        """Return the gains at the point of the route nearest to a state's joints, in its pose."""
         if len(self.knots) == 1:
             return self.knots[0]
         leg, fraction = self.locate(state)
@@ -72,10 +66,9 @@ class Route:
         return nearest, float(shares[nearest])
 
     def with_gains(self, gains: Gains, tolerance: float) -> 'Route':
-        """Return the route with one more knot, where it lengthens the route least.
+        """Return the route with a knot more, where it is needed and lengthens the route least.
 
-        The same route if its own gains there are within ``tolerance``; gains at the posture of a
-        knot take its place.
+        Gains at the posture of a knot take its place.
         """
         error = _error(self.gains(gains.state), gains)
         if error <= tolerance:
@@ -85,7 +78,8 @@ class Route:
         detours = np.concatenate((away[:1], away[:-1] + away[1:] - legs, away[-1:]))
         first = last = int(np.argmin(detours))
         if away.min() < SAME_POSTURE:
-            first, last = int(np.argmin(away)), int(np.argmin(away)) + 1
+            first = int(np.argmin(away))
+            last = first + 1
         knots = (*self.knots[:first], gains, *self.knots[last:])
         before, after = max(first - 1, 0), min(last, len(self.errors))
         worst = max(error, *self.errors[before:after], 0.0)
@@ -99,29 +93,17 @@ class Route:
 
 @dataclass(frozen=True, eq=False)
 class GainBank:
-    """Routes by what the robot stands on.
-
-    Attributes
-    ----------
-    model_hash
-        Of the robot that the gains are for.
-    routes
-        By the frames of the contacts; their order does not matter.
-    """
+    """Routes by the frames of the contacts, in any order, for the robot of a model hash."""
 
     model_hash: str
     routes: dict[frozenset[str], Route]
 
     def gains(self, contacts: Sequence[str], state: State) -> Gains:
-        """Return the gains for contacts (frames) and the joints of a state.
-
-        Raises `UnknownNameError` if the bank has no gains for these contacts; the message lists
-        those it has.
-        """
+        """Return the gains for contacts (frames) and the joints of a state; errors as `route`."""
         return self.route(contacts).gains(state)
 
     def route(self, contacts: Sequence[str]) -> Route:
-        """Return the route for contacts (frames); errors as in `gains`."""
+        """Return the route for contacts (frames); raises `UnknownNameError` if there is none."""
         route = self.routes.get(frozenset(contacts))
         if route is None:
             known = ['+'.join(sorted(frames)) for frames in self.routes]
@@ -131,28 +113,20 @@ class GainBank:
     def with_gains(self, gains: Gains, tolerance: float = TOLERANCE) -> 'GainBank':
         """Return a bank that has these gains too, made while a robot runs as a rule.
 
-        Start from ``GainBank(model.hash, {})`` or from a bank designed offline. Raises
-        `ConfigurationError` if the gains are of another kind than those of the bank: another
-        sample time, another delay, other columns, or other feet.
-
-        Parameters
-        ----------
-        gains
-            For the bank's robot; for other contacts than those it has, they begin a route.
-        tolerance
-            Relative error of the bank's own gains there up to which it stays as it is.
+        Start from ``GainBank(model.hash, {})`` or from a bank designed offline; it stays as it is
+        where its own gains are within ``tolerance``. Raises `ConfigurationError` if the gains are
+        of another kind than those of the bank: sample time, delay, columns, or feet.
         """
-        for route in self.routes.values():
-            first = route.knots[0]
-            kinds = [
-                f'{len(g.columns)} columns, {g.K_past.shape[1]} past inputs, every {g.dt:g} s'
-                for g in (gains, first)
-            ]
-            if kinds[0] != kinds[1] or (gains.columns, gains.rows) != (first.columns, first.rows):
-                raise ConfigurationError(
-                    f'gains have {kinds[0]}; the bank expects {kinds[1]}, and the same names'
-                )
         frames = frozenset(gains.contacts)
+        for route in self.routes.values():
+            kinds = [
+                (f'{g.K_past.shape[1]} past inputs, every {g.dt:g} s', g.columns, g.rows)
+                for g in (gains, route.knots[0])
+            ]
+            if kinds[0] != kinds[1]:
+                raise ConfigurationError(
+                    f'gains have {kinds[0][0]}; the bank expects {kinds[1][0]}, and the same names'
+                )
         route = self.routes.get(frames, Route((gains,), np.zeros(0)))
         supports = _in_order(gains.supports, route.knots[0].supports)
         route = route.with_gains(replace(gains, supports=supports), tolerance)
@@ -188,10 +162,8 @@ def build(
     ------
     ConfigurationError
         If the contacts change along a route, or two routes have the same.
-    NotStabilizableError
-        If a posture cannot be regulated.
-    InfeasibleError
-        If a posture halfway has no equilibrium, or more of them are needed than is sensible.
+    NotStabilizableError, InfeasibleError
+        If a posture cannot be regulated; if one halfway has no equilibrium, or more are needed.
     """
     found: dict[frozenset[str], Route] = {}
     for points in routes:
@@ -281,15 +253,7 @@ def _error(K: Gains, exact: Gains) -> float:
 
 
 class SteadyContacts:
-    """Hysteresis on contacts: a change counts when it has lasted.
-
-    Parameters
-    ----------
-    contacts
-        To begin with.
-    dwell
-        How long a change has to last [s].
-    """
+    """Hysteresis on contacts: a change counts when it has lasted for ``dwell`` [s]."""
 
     def __init__(self, contacts: Sequence[str], dwell: float = 0.02) -> None:
         if not 0.0 <= dwell < np.inf:

@@ -68,25 +68,24 @@ def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) ->
         routes = [Route(run, np.zeros(len(run) - 1)) for run in runs]
     else:
         routes = list(bank.routes.values())
-    for route in routes:
+    is_yaml, stacks = Path(path).suffix in _YAML, dict[str, Any]()
+    for k, route in enumerate(routes):
         supports = [
             {'frame': one.frame, 'kind': one.kind, 'points': np.asarray(one.points).tolist()}
             for one in route.knots[0].supports
         ]
-        header['routes'].append({'supports': supports, 'dt': route.knots[0].dt})
-    arrays = [{name: _array(name, route) for name in _shapes(header)} for route in routes]
+        entry = {'supports': supports, 'dt': route.knots[0].dt}
+        for name in _shapes(header):
+            if is_yaml:
+                entry[name] = _array(name, route).tolist()
+            else:
+                stacks[f'route{k}/{name}'] = _array(name, route)
+        header['routes'].append(entry)
     with whole_file(path) as file:
-        if Path(path).suffix in _YAML:
-            for entry, named in zip(header['routes'], arrays, strict=True):
-                entry |= {name: values.tolist() for name, values in named.items()}
+        if is_yaml:
             layout: dict[str, Any] = {'sort_keys': False, 'default_flow_style': None, 'width': 99}
             yaml.dump(header, file, _Dumper, encoding='utf-8', **layout)
         else:
-            stacks: dict[str, Any] = {
-                f'route{k}/{name}': values
-                for k, named in enumerate(arrays)
-                for name, values in named.items()
-            }
             np.savez(file, header=np.array(json.dumps(header)), **stacks)
 
 
@@ -98,7 +97,7 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
     """
     content = Path(path).read_bytes()
     with _named(path):
-        header, arrays = (_read_yaml if Path(path).suffix in _YAML else _read_npz)(content)
+        header, arrays = _read(content, Path(path).suffix in _YAML)
         version = OF_GAIT if 'gait' in header else VERSION
         if (header.get('format'), header.get('version')) != (FORMAT, version):
             raise ValueError(f'format {header.get("format")!r}, version {header.get("version")!r}')
@@ -131,25 +130,26 @@ def _named(path: str | Path) -> Iterator[None]:
         ) from error
 
 
-def _read_yaml(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
-    header = parse_yaml(content.decode('utf-8'), MOST_BYTES)
-    return header, [
-        {name: np.array(entry[name], dtype=np.float64) for name in _shapes(header)}
-        for entry in header.get('routes', ())
-    ]
-
-
-def _read_npz(content: bytes) -> tuple[dict[str, Any], list[dict[str, Array]]]:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        size = sum(entry.file_size for entry in archive.infolist())
-    if size > MOST_BYTES:
-        raise ValueError(f'it unpacks to {size} bytes, expected at most {MOST_BYTES}')
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+def _read(content: bytes, is_yaml: bool) -> tuple[dict[str, Any], list[dict[str, Array]]]:
+    """Return the header, and the arrays of each route by name."""
+    if is_yaml:
+        header = parse_yaml(content.decode('utf-8'), MOST_BYTES)
+        file = {
+            f'route{k}/{name}': values
+            for k, entry in enumerate(header['routes'])
+            for name, values in entry.items()
+        }
+    else:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > MOST_BYTES:
+            raise ValueError(f'it unpacks to {size} bytes, expected at most {MOST_BYTES}')
+        file = np.load(io.BytesIO(content), allow_pickle=False)
         header = json.loads(str(file['header']))
-        return header, [
-            {name: file[f'route{index}/{name}'] for name in _shapes(header)}
-            for index in range(len(header.get('routes', ())))
-        ]
+    return header, [
+        {name: np.array(file[f'route{k}/{name}'], dtype=np.float64) for name in _shapes(header)}
+        for k in range(len(header['routes']))
+    ]
 
 
 class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):  # type: ignore[misc]

@@ -41,11 +41,8 @@ class GaitGains:
 
     Attributes
     ----------
-    model_hash
-        Of the robot that the gains are for.
     knots
-        Each with the state to be in, which moves, and with the supports in contact from there to
-        the next.
+        Each with the state to be in, which moves, and the supports in contact until the next.
     first
         Knots before the period.
     displacement : (4, 4)
@@ -62,11 +59,6 @@ class GaitGains:
         """Time in which the gait repeats itself [s]."""
         return (len(self.knots) - self.first) * self.knots[0].dt
 
-    @property
-    def frames(self) -> set[str]:
-        """Of all supports."""
-        return {frame for knot in self.knots for frame in knot.contacts}
-
     def at(self, time: float, place: Array) -> Gains:
         """Return gains and state at a time [s] since the robot stood, before which it stands.
 
@@ -75,16 +67,15 @@ class GaitGains:
         dt = self.knots[0].dt
         passed = int(np.floor(max(time, 0.0) / dt + 1e-9))
         share = min(max(max(time, 0.0) / dt - passed, 0.0), 1.0)
-        knot, after = (self._knot(k, place) for k in (passed, passed + 1))
+        ends = []
+        for number in (passed, passed + 1):
+            repeats, k = divmod(max(number - self.first, 0), len(self.knots) - self.first)
+            knot = self.knots[min(number, self.first) + k]
+            state = knot.state.copy()
+            state.H = place @ np.linalg.matrix_power(self.displacement, repeats) @ state.H
+            ends.append(replace(knot, state=state))
+        knot, after = ends
         state = knot.state.retract(share * knot.state.difference(after.state))
-        return replace(knot, state=state)
-
-    def _knot(self, passed: int, place: Array) -> Gains:
-        """Return a knot, however often the period has passed."""
-        repeats, k = divmod(max(passed - self.first, 0), len(self.knots) - self.first)
-        knot = self.knots[min(passed, self.first) + k]
-        state = knot.state.copy()
-        state.H = place @ np.linalg.matrix_power(self.displacement, repeats) @ state.H
         return replace(knot, state=state)
 
 

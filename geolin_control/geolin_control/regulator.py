@@ -9,32 +9,38 @@ the newest A and B, or, before there are any near the reference, of those of its
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geolin_control.anchoring import anchored
 from geolin_control.effort_guard import EffortGuard, GuardSettings
 from geolin_control.gain_bank import GainBank
 from geolin_control.gait import GaitGains, along_ground
-from geolin_control.measured import Measured
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.lqr import PERIOD, Gains, Tuning, regulate
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights, effort_limits
-from geolin_ros.errors import ConfigurationError, UnknownNameError, unknown_name
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError, InputError, UnknownNameError, unknown_name
+from geolin_ros.linearization.contacts.description import Closure, resolve
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import reduce
+from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
+linalg = optional('scipy.linalg', extra='control')
+
 Source = Literal['linearization', 'model', 'bank']
 """What gains are made of: A and B from outside, those of the own model, or a gain file."""
+MOST_DEVIATION = 1.0
+"""Of A and of B from outside, relative to those of the own model."""
 
 
 class Mode(Enum):
@@ -56,11 +62,11 @@ class RegulatorSettings:
     friction
         Coefficient that equilibria stay below.
     gains_timeout
-        Time [s] without a linearization, also from the first feedback on, after which gains are
-        not trusted; 0: they always are, as those of a bank are.
+        Time [s] without a linearization after which gains are not trusted; 0: they always are, as
+        those of a bank are.
     contacts_timeout
-        Time [s] on contacts that the gains in use are not for after which they are not trusted:
-        long enough to design others, and for feet that a push unloads to come down again.
+        The same on contacts that the gains in use are not for: long enough to design others, and
+        for feet that a push unloads to come down again.
     reference_timeout
         Time [s] without a newer reference after which one that moves is taken to rest.
     trust_position, trust_rotation
@@ -68,7 +74,7 @@ class RegulatorSettings:
     calm
         Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of.
     anchor
-        Whether the reference goes along the ground with feet that slip, see `anchoring`.
+        Whether the reference goes along the ground with feet that slip, see `anchored`.
     weights
         What costs how much; by default those that suit the supports.
     guard
@@ -97,12 +103,71 @@ class Reference(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What the motors get, and why."""
+    """What the motors get, and why it is not feedback; empty if it is."""
 
     efforts: Array
     mode: Mode
     reason: str
-    """Why it is not feedback; empty if it is."""
+
+
+class Measured(NamedTuple):
+    """A continuous linearization from outside, moving reference, body twist, and its contacts."""
+
+    state: State
+    tau: Array
+    A: Array
+    B: Array
+    nu_dot: Array
+    wrenches: Array
+    wrench_by_state: Array
+    wrench_by_tau: Array
+    contacts: tuple[Closure, ...]
+    """In the order of the rows."""
+
+    def fits(self, posture: State, own: Linearizer, calm: float) -> bool:
+        """Whether it is about this posture, at rest, on the contacts of the own linearizer.
+
+        All within ``calm`` [m, rad, m/s, rad/s]; a point may have any axes.
+        """
+        away = posture.difference(self.state)[: own.model.m]
+        if not np.abs(np.concatenate((self.state.v, self.state.r, away))).max() <= calm:
+            return False
+        ours, theirs = _placed(own.model, own.contacts), _placed(own.model, self.contacts)
+        return len(ours) == len(theirs) and all(
+            a[:2] == b[:2]
+            and np.abs(a[2] - b[2])[:3, slice(3 if a[0] == 'point' else 0, 4)].max() <= calm
+            for a, b in zip(ours, theirs, strict=True)
+        )
+
+    def on(self, linearizer: Linearizer) -> Linearization:
+        """Return A and B with the geometry of the own linearizer.
+
+        Raises `InputError` if they are further from those of this model than these are from zero.
+        """
+        own = linearizer(self.state, self.tau)
+        for name, theirs, ours in (('A', self.A, own.A), ('B', self.B, own.B)):
+            deviation = float(np.linalg.norm(theirs - ours) / np.linalg.norm(ours))
+            if not deviation <= MOST_DEVIATION:
+                raise InputError(
+                    f'{name} of the linearization is {deviation:.1f} times as far from that '
+                    f'of this model as this is from zero, expected at most {MOST_DEVIATION:g}; '
+                    'look at the linearizer'
+                )
+        blocks: list[Array] = []  # from the axes of the contacts outside to the own ones
+        ends = (_placed(linearizer.model, ones) for ones in (linearizer.contacts, self.contacts))
+        for (kind, _, inner), (_, _, outer) in zip(*ends, strict=True):
+            R = inner[:3, :3].T @ outer[:3, :3]
+            blocks += [R] if kind == 'point' else [R, R]
+        turn = linalg.block_diag(*blocks)
+        names = 'wrenches', 'wrench_by_state', 'wrench_by_tau'
+        forces = {name: turn @ getattr(self, name) for name in names}
+        return replace(own, A=self.A, B=self.B, nu_dot=self.nu_dot, **forces)
+
+
+def _placed(model: TreeModel, contacts: Sequence[Closure]) -> list[tuple[str, int, Array]]:
+    """Return kind, body and placement there of contacts."""
+    ends = [(contact.kind, resolve(model, contact)[0]) for contact in contacts]
+    return [(kind, at.body, at.placement) for kind, at in ends]
 
 
 class Regulator:
@@ -162,7 +227,7 @@ class Regulator:
         if self._bank is not None:
             self._bank.route(self.standing_on)
         if self._gait is not None:
-            self.check_supports(sorted(self._gait.frames))
+            self.check_supports(sorted({foot for k in self._gait.knots for foot in k.contacts}))
         if self.settings.weights is not None:
             self.settings.weights.deviations(model)  # which looks up what they name
         self.guard = EffortGuard(effort_limits(model), self.settings.guard)
@@ -242,14 +307,9 @@ class Regulator:
     def redesign(self) -> bool:
         """Make gains for reference and supports of this moment; return whether there are new ones.
 
-        Cold after a change of supports, else warm from the gains in use.
-
-        Raises
-        ------
-        InfeasibleError, NotStabilizableError, UnsolvableError, ConfigurationError
-            If there are none; `failure` says why until the next success, gains in use stay.
-        UnknownNameError
-            If the bank has none for these supports; as above.
+        Cold after a change of supports, else warm from the gains in use. Raises as `equilibrium`
+        and `design` if there are none, `UnknownNameError` if the bank has none: `failure` says why
+        until the next success, and gains in use stay.
         """
         reference, frames, newest = self.reference, self.standing_on, self.newest
         if reference is None:
@@ -399,3 +459,33 @@ class Regulator:
             f'the reference moves and is {age:.2f} s old, expected a newer one within '
             f'{self.settings.reference_timeout:g} s: its velocities count as zero'
         )
+
+
+def anchored(model: TreeModel, reference: State, state: State, frames: Sequence[str]) -> State:
+    """Return the reference, moved along the ground to the feet of a state.
+
+    Fixed in the world it would pull the base back over where feet were that have slid. The planar
+    motion is that of least squares over the feet's places seen from above, of a single foot its
+    heading too; where contacts hold it is none. Raises `UnknownNameError` if a foot is no link.
+
+    Parameters
+    ----------
+    reference, state
+        Where it should be, and where it is.
+    frames
+        The feet that carry it; without any the reference is not moved.
+    """
+    if not frames:
+        return reference
+    ends = Kinematics(model, reference), Kinematics(model, state)
+    poses = np.array([[at.pose(frame) for frame in frames] for at in ends])
+    places = poses[..., 0, 3] + 1j * poses[..., 1, 3]  # x + i y
+    if len(frames) == 1:  # a second point, a metre ahead, says where it heads
+        places = np.hstack((places, places + poses[..., 0, 0] + 1j * poses[..., 1, 0]))
+    centre, place = places.mean(axis=1)
+    turn = np.exp(1j * np.angle(np.vdot(places[0] - centre, places[1] - place)))
+    way = place - turn * centre
+    T = [[turn.real, -turn.imag, 0.0, way.real], [turn.imag, turn.real, 0.0, way.imag]]
+    moved = reference.copy()
+    moved.H[:2] = T @ reference.H
+    return moved

@@ -44,14 +44,11 @@ class Solution:
         In words; ``'solved'`` is about the problem as penalized: see the violations. One that
         begins with ``'infeasible'`` is proved, for inputs without bounds up to a thousand times
         the largest found.
-    z : (N + 1, n_x)
-    w : (N, n_u)
-    K : (N, n_u, n_x)
+    z, w, K : (N + 1, n_x), (N, n_u), (N, n_u, n_x)
         w = w_k + K_k (z - z_k), with the inequalities that are active kept so.
     multipliers : (N, rows)
     violations
-        The largest of C z + D w + e of each kind of rows, and of w beyond its ``'bounds'``; 0 if
-        none is violated.
+        The largest of C z + D w + e of each kind of rows, and of w beyond its ``'bounds'``, or 0.
     steps
         Riccati recursions.
     """
@@ -151,7 +148,8 @@ class StageProblem:
     ) -> Solution:
         """Solve from the inputs and multipliers of the last solution.
 
-        Raises `ShapeError` if z0 has another size.
+        Raises `ShapeError` if z0 has another size. A solution that is not finite makes this
+        problem `forget`.
 
         Parameters
         ----------
@@ -159,15 +157,8 @@ class StageProblem:
             The first state.
         rounds
             Updates of the multipliers: violations shrink with each.
-        newton_steps
-            The largest number of recursions in a round.
-        most
-            The largest number in all rounds, which bounds the time; None: no other limit.
-
-        Returns
-        -------
-        Solution
-            One that is not finite makes this problem `forget`.
+        newton_steps, most
+            The largest number of recursions in a round, and in all: it bounds the time.
         """
         first, sizes = np.asarray(z0, dtype=np.float64), self._sizes
         if first.shape != (sizes.n_x,):

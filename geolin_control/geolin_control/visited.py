@@ -15,7 +15,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.state import State
-from geolin_ros.model.tree import Frame, TreeModel
+from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
 from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.offline.source import Source
@@ -53,14 +53,9 @@ def visited(
     feet, the links after which topics of forces are named. Contacts with messages of their own
     are points unless a foot of the same frame says more. ``watch`` wraps the messages.
 
-    Raises
-    ------
-    RecordingError
-        If an input is missing or a bag damaged, or the robot never stands.
-    ConfigurationError
-        If nothing says what may stand, or a contact is no support.
-    UnknownNameError
-        If a foot is no frame of the robot.
+    Raises `RecordingError` if an input is missing, a bag damaged, or the robot never stands;
+    `ConfigurationError` if nothing says what may stand, or a contact is no support;
+    `UnknownNameError` if a foot is no frame of the robot.
     """
     source = _with_contacts(source, feet)
     source.require_inputs()
@@ -72,17 +67,13 @@ def visited(
             f'no topic of contact states, and no {WRENCH} named like a link; add '
             '--feet FRAME,..., the candidates are in geolin info'
         )
-    is_chosen = chooser(rate=RATE)
-    states: dict[tuple[Support, ...], list[State]] = {}
+    is_chosen, states = chooser(rate=RATE), dict[tuple[Support, ...], list[State]]()
     stream = OperatingPoints(model, source.settings)
     stream.on_drop = lambda drop: None
     for point in recorded_points(stream, source, watch):
         if is_chosen(point.stamp):
-            standing = (
-                _given(model, point.contacts, shapes)
-                if are_given
-                else _still(model, point.state, feet)
-            )
+            given = _given(model, point.contacts, shapes) if are_given else None
+            standing = _still(model, point.state, feet) if given is None else given
             states.setdefault(standing, []).append(point.state)
     total = sum(map(len, states.values()))
     found = [
@@ -100,10 +91,7 @@ def visited(
 
 
 def _with_contacts(source: Source, feet: Sequence[Support]) -> Source:
-    """Return a source with the contacts of its bag where parameters name none.
-
-    That is the topic of contact states, or, without feet, forces on topics named like links.
-    """
+    """Return a source with the contacts of its bag where parameters name none."""
     recording, values = source.recording, dict(source.values)
     if source.settings.contacts.are_expected:
         return source
@@ -160,19 +148,16 @@ def _still(model: TreeModel, state: State, feet: Sequence[Support]) -> tuple[Sup
 
 def route(model: TreeModel, visit: Visited, postures: int) -> tuple[list[Equilibrium], list[str]]:
     """Return equilibria at postures of a visit, by height of the base, and those without one."""
-    frames = [model.frame(support.frame) for support in visit.supports]
-    heights = [_height(model, state, frames) for state in visit.states]
+    frames, heights = [model.frame(support.frame) for support in visit.supports], []
+    for state in visit.states:
+        at = Kinematics(model, state)
+        heights.append(state.H[2, 3] - np.mean([at.pose(frame)[2, 3] for frame in frames]))
     order = np.argsort(heights)
-    chosen = np.unique(order[np.linspace(0, len(order) - 1, postures).round().astype(int)])
+    chosen = np.unique(np.linspace(0, len(order) - 1, postures).round().astype(int))
     points, refused = [], []
-    for k in sorted(chosen, key=lambda k: heights[k]):
+    for k in order[chosen]:
         try:
             points.append(equilibrium(model, visit.states[k], visit.supports))
         except InfeasibleError as error:
             refused.append(f'{heights[k]:.3f} m above the feet: {error}')
     return points, refused
-
-
-def _height(model: TreeModel, state: State, frames: Sequence[Frame]) -> float:
-    at = Kinematics(model, state)
-    return float(state.H[2, 3] - np.mean([at.pose(frame)[2, 3] for frame in frames]))

@@ -54,13 +54,11 @@ class Statics:
         [kg]
     com : (3,)
         In the world [m].
-    polygon : (k, 2)
-        Corners of the hull of the points of support, seen from above [m].
+    polygon, centre : (k, 2), (2,)
+        Corners of the hull of the points of support, seen from above, and its centre [m].
     margin
         How far the centre of mass is inside of it, negative outside [m]; on level ground no forces
         hold a robot with a negative one.
-    centre : (2,)
-        Of the polygon [m].
     """
 
     mass: float
@@ -125,12 +123,9 @@ class Equilibrium:
     load_share: Array
     statics: Statics
 
-    def _loads(self) -> dict[str, float]:
-        frames = [support.frame for support in self.supports]
-        return dict(zip(frames, self.load_share.tolist(), strict=True))
-
     def as_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""
+        frames = [support.frame for support in self.supports]
         return {
             'mass_kg': self.statics.mass,
             'com_m': self.statics.com.tolist(),
@@ -138,21 +133,20 @@ class Equilibrium:
             'com_margin_m': self.statics.margin,
             'largest_effort_use': float(np.max(self.effort_use)),
             'largest_friction_use': float(np.max(self.friction_use)),
-            'load_share': self._loads(),
+            'load_share': dict(zip(frames, self.load_share.tolist(), strict=True)),
             'tau': self.tau.tolist(),
             'wrenches': self.wrenches.tolist(),
         }
 
     def text(self) -> str:
         """Return the report, a line a matter."""
-        shares = ', '.join(
-            f'{foot} {100.0 * share:.1f} %' for foot, share in self._loads().items()
-        )
+        found = self.as_dict()
+        shares = (f'{foot} {100.0 * share:.1f} %' for foot, share in found['load_share'].items())
         return (
             f'{self.statics.text()}\n'
-            f'load: {shares}\n'
-            f'largest use of effort limits {100.0 * np.max(self.effort_use):.1f} %, '
-            f'of friction {100.0 * np.max(self.friction_use):.1f} %'
+            f'load: {", ".join(shares)}\n'
+            f'largest use of effort limits {100.0 * found["largest_effort_use"]:.1f} %, '
+            f'of friction {100.0 * found["largest_friction_use"]:.1f} %'
         )
 
 
@@ -180,8 +174,7 @@ def equilibrium(
     state
         The posture; its velocities are not read.
     supports
-        What it stands on. The normal of the ground is the z axis of a flat support's contact
-        frame; under a point the ground is level.
+        What it stands on: the ground is normal to the z axis of a flat one, level under a point.
     friction
         Coefficient to stay below.
 
@@ -318,14 +311,14 @@ class _Problem:
             shares.append(normal[own].sum() / self.weight)
             first = own.stop
         return Equilibrium(
-            state=self.state,
-            supports=self.supports,
-            stands_on=self.stands_on,
-            tau=tau,
-            wrenches=np.concatenate(wrenches),
-            points=self.points,
-            forces=forces,
-            residual=residual,
+            self.state,
+            self.supports,
+            self.stands_on,
+            tau,
+            np.concatenate(wrenches),
+            self.points,
+            forces,
+            residual,
             effort_use=np.abs(tau) / np.where(self.limits > 0.0, self.limits, 1.0) / self.weight,
             friction_use=np.where(normal > 1e-9 * self.weight, tangential / bears, 0.0),
             load_share=np.array(shares),

@@ -69,8 +69,7 @@ class Gains:
     dt
         Sample time: inputs are constant over it [s]; 0: for continuous time.
     closed_loop
-        F of x+ = Fx, or xdot = Fx, in the coordinates of the solution; of gains that were made
-        elsewhere its ``margin`` alone.
+        F of x+ = Fx, or xdot = Fx, in the coordinates of the solution, or its ``margin`` alone.
     solution
         Of the Riccati equation, in the coordinates of the reduced system and past inputs.
     """
@@ -89,10 +88,7 @@ class Gains:
 
     @cached_property
     def margin(self) -> float:
-        """Largest modulus of the closed loop's eigenvalues [1], real part [1/s] if dt is 0.
-
-        Found when it is asked for: that the loop is stable is proven by the solution's checks.
-        """
+        """Largest modulus of the closed loop's eigenvalues [1], real part [1/s] if dt is 0."""
         if isinstance(self.closed_loop, float):
             return self.closed_loop
         poles = np.linalg.eigvals(self.closed_loop)
@@ -108,15 +104,12 @@ class Gains:
 class Tuning:
     """What gains are designed for.
 
-    Raises `ConfigurationError` if dt, delay or bandwidth is negative, or there is a delay in
-    continuous time.
-
     Attributes
     ----------
     weights
         What costs how much; by default `weights_for` the supports.
     dt
-        Sample time: inputs are constant over it [s]; 0 designs for continuous time.
+        Sample time: inputs are constant over it [s]; 0 for continuous time, without delay.
     delay
         Steps of ``dt`` from a measurement to the effort it leads to, beyond the zero-order hold.
     bandwidth
@@ -143,7 +136,7 @@ _last = threading.local()
 
 
 class Plant(NamedTuple):
-    """x+ = Ax + Bu, or xdot = Ax + Bu, with the cost of x and u; x = [y; past inputs]."""
+    """x+ = Ax + Bu, or xdot, with the cost of x and u; x = [y; past inputs]."""
 
     A: Array
     B: Array
@@ -155,8 +148,8 @@ class Plant(NamedTuple):
 def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Array:
     """Return K of u = -K z that minimizes the integral of z'Qz + u'Ru over dz/dt = A z + B u.
 
-    For any A and B, as of a flying robot or an arm. Contacts admit only a part of z: of a standing
-    robot give A and B of ``R = reduce(C)``, and use ``R.full_gain(K)``; or let `design` do all.
+    Contacts admit only a part of z: of a standing robot give A and B of ``R = reduce(C)``, and use
+    ``R.full_gain(K)``; or let `design` do all.
     Raises `NotStabilizableError` if inputs do not reach a motion that does not decay;
     `ShapeError`, `NotFiniteError` or `ConfigurationError` as `riccati.solve_care`.
     """

@@ -25,6 +25,7 @@ itself.
 import math
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,11 +42,9 @@ lapack = optional('scipy.linalg.lapack', extra='control')
 RESIDUAL = 1e-9
 """Largest |E| / |P| of a cold solution."""
 WARM_CORRECTION = 0.01
-"""Largest |dK| / |K| of the last warm step: what remains was found to be its square times 1
-(quadrupeds) to 20 (humanoids)."""
+"""Largest |dK| / |K| of the last warm step; what remains is 1 to 20 times its square."""
 WARM_ERROR = 0.05
-"""Largest bound of |dK| / |K| of what a further step would change; it was found to be 3 times that
-at least, 100 times in the middle."""
+"""Largest bound of |dK| / |K| of a further step; it is at least 3 times that, as a rule 100."""
 WARM_STEPS = 3
 """More steps than these cost more than to solve cold."""
 MARGIN = 1e-7
@@ -62,22 +61,33 @@ Method = Literal['doubling', 'warm', 'scipy']
 
 
 class RiccatiSolution(NamedTuple):
-    """A stabilizing solution."""
+    """A stabilizing solution.
+
+    Attributes
+    ----------
+    K : (m, n)
+        Gain, u = -K x.
+    P : (n, n)
+        Cost x'Px of the future.
+    F : (n, n)
+        Closed loop A - BK.
+    residual
+        |E(K, P)| / |P|; of the continuous equation in units of |F|.
+    correction
+        |dK| / |K| of the last Newton step; NaN where SciPy solved.
+    method
+        How it was found.
+    iterations
+        Doublings, or Newton steps of a warm start.
+    """
 
     K: Array
-    """(m, n) gain, u = -K x."""
     P: Array
-    """(n, n) cost x'Px of the future."""
     F: Array
-    """(n, n) closed loop A - BK."""
     residual: float
-    """|E(K, P)| / |P|; of the continuous equation in units of |F|."""
     correction: float
-    """|dK| / |K| of the last Newton step; NaN where SciPy solved."""
     method: Method
-    """How it was found."""
     iterations: int
-    """Doublings, or Newton steps of a warm start."""
 
 
 class _Problem(NamedTuple):
@@ -118,11 +128,7 @@ class _Problem(NamedTuple):
         return 1.0 if self.discrete else float(np.linalg.norm(F, 1))
 
     def decays(self, F: Array, P: Array, decrease: Array) -> bool:
-        """Return whether F is stable, by Lyapunov's proof or, failing that, by eigenvalues.
-
-        The proof is the cheaper one, and no gain that it lets pass is unstable; where the cost
-        leaves some state out it may fail for a stable one.
-        """
+        """Return whether F is stable, by Lyapunov's proof or, where that fails, by eigenvalues."""
         if _is_positive(P) and _is_positive(decrease - MARGIN * self.rate(F) * P):
             return True
         poles = np.linalg.eigvals(F)
@@ -154,11 +160,6 @@ def solve_dare(
     K0 : (m, n), optional
         Gain of a nearby problem in the same coordinates, to start from; where it turns out not to
         be near the problem is solved cold. Leave it out when contacts have changed.
-
-    Returns
-    -------
-    RiccatiSolution
-        Cold, its gain agrees with SciPy's to the latter's rounding.
 
     Raises
     ------
@@ -197,18 +198,17 @@ def solve_care(
 
 
 def _solve(problem: _Problem, K0: ArrayLike | None) -> RiccatiSolution:
-    tries: dict[str, Callable[[], RiccatiSolution]] = {}
+    tries: dict[str, Callable[[_Problem], RiccatiSolution]] = {'doubling': _cold, 'SciPy': _scipy}
     if K0 is not None:
         start = np.asarray(K0, dtype=np.float64)
         if start.shape != problem.S.T.shape:
             raise ShapeError(f'K0 has shape {start.shape}, expected {problem.S.T.shape}')
-        tries['warm start'] = lambda: _warm(problem, start)
-    tries |= {'doubling': lambda: _cold(problem), 'SciPy': lambda: _scipy(problem)}
+        tries = {'warm start': partial(_warm, K=start)} | tries
     refusals = []
     for name, attempt in tries.items():
         try:
             with np.errstate(all='ignore'):
-                return attempt()
+                return attempt(problem)
         except (_RefusedError, np.linalg.LinAlgError) as refusal:
             refusals.append(f'{name}: {refusal}')
     raise NotStabilizableError(

@@ -120,9 +120,8 @@ class Support:
     def grounded(self, kinematics: Kinematics) -> Support:
         """Return the point where a ball touches the ground now, z up; others as they are.
 
-        The ground below a ball is level: up is against gravity. As it rolls another point of it
-        will be there, which A of the contact does not know: at rest its columns by velocities are
-        those of rolling, those by the pose of the base and the joint positions are not.
+        The ground below a ball is level: up is against gravity. That another point of it is there
+        as it rolls, A of the contact does not know: its columns by positions are not of rolling.
         """
         if not self.radius:
             return self

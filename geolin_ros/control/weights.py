@@ -12,7 +12,6 @@ is acceptable,
 The last term, the deviation of contact forces from those at rest, couples state and efforts.
 """
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,14 +32,15 @@ _LIGHT = 0.01  # of the weight: a foot that carries less is scaled as if it carr
 
 
 class Cost(NamedTuple):
-    """y'Qy + 2 y'Su + u'Ru of the displacements y that contacts admit, and of efforts u."""
+    """y'Qy + 2 y'Su + u'Ru of the displacements y that contacts admit, and of efforts u.
+
+    ``R_effort`` is the part of R that prices the efforts themselves, not the forces.
+    """
 
     Q: Array
     S: Array
     R: Array
-    """Forces included."""
     R_effort: Array
-    """Part of R that prices the efforts themselves."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,7 @@ class Weights:
 
     def __post_init__(self) -> None:
         """Refuse what is no size."""
-        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        values |= dict(self.single)
-        for name, value in values.items():
+        for name, value in (vars(self) | dict(self.single)).items():
             if name != 'single' and value is not None and not 0.0 < value < np.inf:
                 raise ConfigurationError(f'weight {name!r} is {value}, expected a number above 0')
 
@@ -110,13 +108,11 @@ are points, far apart."""
 HUMANOID = Weights(
     base_position=0.3,
     base_rotation=0.3,
-    joints=0.5,
     base_velocity=3.0,
     base_rate=5.0,
     joint_rates=20.0,
     com=0.3,
     com_velocity=1.0,
-    effort_price=1.0,
     normal_force=1.0,
     tangential_force=0.5,
     sole_moment=0.7,
@@ -139,15 +135,9 @@ def cost(
 ) -> Cost:
     """Return the cost in the coordinates of a reduced system about a state at rest.
 
-    Raises `ConfigurationError` if an actuated joint has no effort limit; `UnknownNameError` if a
-    weight names an entry that the robot has not.
-
-    Parameters
-    ----------
-    supports
-        What it stands on, in the order of the contacts of ``reduced``.
-    wrenches : (rows,)
-        Contact forces at rest.
+    ``wrenches`` (rows,) are the forces there of the supports, in the order of the contacts of
+    ``reduced``. Raises `ConfigurationError` if an actuated joint has no effort limit;
+    `UnknownNameError` if a weight names an entry that the robot has not.
     """
     P, m = reduced.P, model.m
     com = state.H[:3, :3] @ reduced.M[:3] / reduced.M[0, 0]  # its Jacobian

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from geolin_control.gain_bank import build, squat
-from geolin_control.measured import Measured
-from geolin_control.regulator import Mode, Reference, Regulator, RegulatorSettings
+from geolin_control.regulator import Measured, Mode, Reference, Regulator, RegulatorSettings
 from support.standing import stance
 
 from geolin_ros.control.equilibrium import equilibrium

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event
 
 import numpy as np
-from geolin_control.anchoring import anchored
+from geolin_control.regulator import anchored
 
 from geolin_demos.balance.cases import Case, cases_of
 from geolin_demos.balance.motions import Moment, Motion
