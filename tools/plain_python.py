@@ -120,5 +120,5 @@ LANES = {
     'nearest': np.rint,
     'not_positive': _bits(lambda value: ~(np.asarray(value) > 0.0)),
     'not_finite': _bits(lambda value: ~np.isfinite(value)),
-    **dict.fromkeys(('lanes', 'load_samples', 'store_samples', 'transposed', 'to_numbers')),
+    **dict.fromkeys(('lanes', 'load_samples', 'store_samples')),
 }

@@ -11,6 +11,7 @@ A comparison has one outcome a sample: `not_positive` and `not_finite` return on
 
 import math
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 from llvmlite import ir
@@ -29,20 +30,13 @@ from geolin_ros.kernels.packing.layout import LANES
 from geolin_ros.kernels.simd.vector import (
     Vector,
     address,
-    even_pairs,
-    get,
-    high_pairs,
     is_flat,
     kernel_function,
-    low_pairs,
-    odd_pairs,
-    permutation,
+    shuffled,
     splat,
-    splat8,
     store8,
     store_lanes,
     vector8,
-    with_lane,
 )
 
 _FLOAT = types.float64
@@ -184,60 +178,56 @@ not_finite = _bits(lambda builder, v, zero: builder.fcmp_unordered('!=', builder
 
 # --- samples in rows, to and from lanes --------------------------------------------------------
 
-_LOW_HALVES = permutation((0, 1, 2, 3, 8, 9, 10, 11), 2, vector8)
-_HIGH_HALVES = permutation((4, 5, 6, 7, 12, 13, 14, 15), 2, vector8)
+
+def _eight(builder: Any, first: Any, step: Any, last: Any) -> Iterator[Any]:
+    """Yield first + k step of each lane k; those beyond ``last`` repeat it."""
+    for k in map(first.type, range(LANES)):
+        until = builder.select(builder.icmp_signed('<', k, last), k, last)
+        yield builder.add(first, builder.mul(until, step))
+
+
+@kernel_function
+def _gathered(typingctx: Any, rows: Any, k: Any, stride: Any, last: Any) -> Any:
+    """Return the entries at k, k + stride, ..., one a lane."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        flat = context.make_array(sig.args[0])(context, builder, args[0])
+        vector = ir.Constant(context.get_value_type(vector8), ir.Undefined)
+        for lane, place in enumerate(_eight(builder, *args[1:])):
+            entry = address(context, builder, flat.data, flat.nitems, place, 1)
+            vector = builder.insert_element(vector, builder.load(entry), ir.IntType(32)(lane))
+        return vector
+
+    return vector8(rows, types.int64, types.int64, types.int64), generate
+
+
+@kernel_function
+def _turned(typingctx: Any, source: Any, row: Any, columns: Any, e: Any, last: Any) -> Any:
+    """Return source[row + columns[e + k]], k = 0 .. 7, as eight vectors, one a sample."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        listed, v = context.make_array(sig.args[2])(context, builder, args[2]), []
+        for place in _eight(builder, args[3], args[3].type(1), args[4]):
+            entry = address(context, builder, listed.data, listed.nitems, place, 1)
+            at = builder.add(args[1], builder.load(entry))
+            v.append(builder.load(_pointer(context, builder, args[0], at), align=8))
+        for step in (1, 2, 4):  # exchange blocks of this size across the diagonal
+            low = [k if not k & step else LANES + k - step for k in range(LANES)]
+            high = [k + step if not k & step else LANES + k for k in range(LANES)]
+            for k in (k for k in range(LANES) if not k & step):
+                pair = v[k], v[k + step]
+                v[k], v[k + step] = shuffled(builder, *pair, low), shuffled(builder, *pair, high)
+        return context.make_tuple(builder, sig.return_type, v)
+
+    eight, int64 = types.UniTuple(vector8, LANES), types.int64
+    return eight(source, int64, columns, int64, int64), generate
 
 
 @lean_kernel
 def load_samples(rows, k, stride, last, out):
     """out[e] = entry e of the rows at k, k + stride, ...; lanes beyond ``last`` repeat it."""
-    k1, k2, k3 = k + min(1, last) * stride, k + min(2, last) * stride, k + min(3, last) * stride
-    k4, k5, k6 = k + min(4, last) * stride, k + min(5, last) * stride, k + min(6, last) * stride
-    k7 = k + min(7, last) * stride
     for e in range(stride):
-        v = with_lane(splat8(get(rows, k + e)), 1, get(rows, k1 + e))
-        v = with_lane(with_lane(v, 2, get(rows, k2 + e)), 3, get(rows, k3 + e))
-        v = with_lane(with_lane(v, 4, get(rows, k4 + e)), 5, get(rows, k5 + e))
-        out[e] = with_lane(with_lane(v, 6, get(rows, k6 + e)), 7, get(rows, k7 + e))
-
-
-@lean_kernel
-def transposed(v):
-    """Return eight vectors, lane b of the e-th one in lane e of the b-th."""
-    a0, a1, a2, a3 = (
-        even_pairs(v[0], v[1]),
-        odd_pairs(v[0], v[1]),
-        even_pairs(v[2], v[3]),
-        odd_pairs(v[2], v[3]),
-    )
-    a4, a5, a6, a7 = (
-        even_pairs(v[4], v[5]),
-        odd_pairs(v[4], v[5]),
-        even_pairs(v[6], v[7]),
-        odd_pairs(v[6], v[7]),
-    )
-    b0, b1, b2, b3 = (
-        low_pairs(a0, a2),
-        low_pairs(a1, a3),
-        high_pairs(a0, a2),
-        high_pairs(a1, a3),
-    )
-    b4, b5, b6, b7 = (
-        low_pairs(a4, a6),
-        low_pairs(a5, a7),
-        high_pairs(a4, a6),
-        high_pairs(a5, a7),
-    )
-    return (
-        _LOW_HALVES(b0, b4),
-        _LOW_HALVES(b1, b5),
-        _LOW_HALVES(b2, b6),
-        _LOW_HALVES(b3, b7),
-        _HIGH_HALVES(b0, b4),
-        _HIGH_HALVES(b1, b5),
-        _HIGH_HALVES(b2, b6),
-        _HIGH_HALVES(b3, b7),
-    )
+        out[e] = _gathered(rows, k + e, stride, last)
 
 
 @lean_kernel
@@ -246,39 +236,12 @@ def store_samples(source, row, columns, count, out, k, stride, last):
 
     Lanes beyond ``last`` hold its sample again and go where it goes.
     """
-    k1, k2, k3 = k + min(1, last) * stride, k + min(2, last) * stride, k + min(3, last) * stride
-    k4, k5, k6 = k + min(4, last) * stride, k + min(5, last) * stride, k + min(6, last) * stride
-    k7 = k + min(7, last) * stride
     for e in range(0, count, LANES):
-        end = count - 1
-        v = transposed(
-            (
-                source[row + columns[e]],
-                source[row + columns[min(e + 1, end)]],
-                source[row + columns[min(e + 2, end)]],
-                source[row + columns[min(e + 3, end)]],
-                source[row + columns[min(e + 4, end)]],
-                source[row + columns[min(e + 5, end)]],
-                source[row + columns[min(e + 6, end)]],
-                source[row + columns[min(e + 7, end)]],
-            )
-        )
-        if e + LANES <= count:
-            store8(out, k + e, v[0])
-            store8(out, k1 + e, v[1])
-            store8(out, k2 + e, v[2])
-            store8(out, k3 + e, v[3])
-            store8(out, k4 + e, v[4])
-            store8(out, k5 + e, v[5])
-            store8(out, k6 + e, v[6])
-            store8(out, k7 + e, v[7])
-        else:
-            bits = (1 << (count - e)) - 1
-            store_lanes(out, k + e, bits, v[0])
-            store_lanes(out, k1 + e, bits, v[1])
-            store_lanes(out, k2 + e, bits, v[2])
-            store_lanes(out, k3 + e, bits, v[3])
-            store_lanes(out, k4 + e, bits, v[4])
-            store_lanes(out, k5 + e, bits, v[5])
-            store_lanes(out, k6 + e, bits, v[6])
-            store_lanes(out, k7 + e, bits, v[7])
+        end = min(LANES, count - e) - 1
+        v = _turned(source, row, columns, e, end)
+        for lane in range(LANES):
+            to = k + e + min(lane, last) * stride
+            if end == LANES - 1:
+                store8(out, to, v[lane])
+            else:
+                store_lanes(out, to, (2 << end) - 1, v[lane])

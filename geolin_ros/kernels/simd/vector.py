@@ -12,7 +12,8 @@ unless ``NUMBA_BOUNDSCHECK=1`` is set: callers vouch for the sizes.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numba
@@ -64,13 +65,14 @@ def kernel_function(generator: Callable[..., Any]) -> Any:
 # --- arithmetic -------------------------------------------------------------------------------
 
 
-def _register_operator(symbol: Callable[..., Any], instruction: str) -> None:
+def _register_operator(symbol: Callable[..., Any], instruction: str, operands: int) -> None:
     """Lower ``symbol`` on vectors, and on a float and a vector, to one instruction."""
     cases = []
     for vector in (vector4, vector8):
-        for left, right in ((vector, vector), (_FLOAT, vector), (vector, _FLOAT)):
-            cases.append(signature(vector, left, right))
-            lower_builtin(symbol, left, right)(_lowering(instruction))
+        for kinds in product((vector, _FLOAT), repeat=operands):
+            if vector in kinds:
+                cases.append(signature(vector, *kinds))
+                lower_builtin(symbol, *kinds)(_lowering(instruction))
     infer_global(symbol)(type(f'Vector_{instruction}', (ConcreteTemplate,), {'cases': cases}))
 
 
@@ -94,28 +96,18 @@ for _symbol, _instruction in (
     (operator.iadd, 'fadd'),
     (operator.isub, 'fsub'),
 ):
-    _register_operator(_symbol, _instruction)
-
-
-infer_global(operator.neg)(
-    type(
-        'Vector_fneg',
-        (ConcreteTemplate,),
-        {'cases': [signature(vector, vector) for vector in (vector4, vector8)]},
-    )
-)
-
-
-lower_builtin(operator.neg, Vector)(lambda context, builder, sig, args: builder.fneg(args[0]))
+    _register_operator(_symbol, _instruction, 2)
+_register_operator(operator.neg, 'fneg', 1)
 
 
 def splat(builder: Any, value: Any, lanes: int) -> Any:
     """Return a vector with ``value`` in every lane."""
     single = builder.insert_element(ir.Constant(_llvm(lanes), ir.Undefined), value, _INT32(0))
-    return _shuffled(builder, single, single, (0,) * lanes)
+    return shuffled(builder, single, single, (0,) * lanes)
 
 
-def _shuffled(builder: Any, first: Any, second: Any, lanes: tuple[int, ...]) -> Any:
+def shuffled(builder: Any, first: Any, second: Any, lanes: Sequence[int]) -> Any:
+    """Return the chosen ones of the lanes of two vectors laid end to end."""
     mask = ir.Constant(ir.VectorType(_INT32, len(lanes)), [_INT32(k) for k in lanes])
     return builder.shuffle_vector(first, second, mask)
 
@@ -154,16 +146,15 @@ def _loader(result: Any, dtype: Any = _FLOAT) -> Any:
     count = getattr(result, 'lanes', 1)
 
     def load(typingctx: Any, array: Any, index: Any) -> Any:
-        if not (is_flat(array, dtype) and isinstance(index, types.Integer)):
+        if not is_flat(array, dtype):
             return None
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            at = context.cast(builder, args[1], sig.args[1], types.int64)
-            address = _address(context, builder, sig.args[0], args[0], at, count)
+            place = _address(context, builder, array, args[0], args[1], count)
             pointer = context.get_value_type(result).as_pointer()
-            return builder.load(builder.bitcast(address, pointer), align=8)
+            return builder.load(builder.bitcast(place, pointer), align=8)
 
-        return result(array, index), generate
+        return result(array, types.int64), generate
 
     return kernel_function(load)
 
@@ -172,18 +163,15 @@ def _storer(stored: Any) -> Any:
     count = getattr(stored, 'lanes', 1)
 
     def store(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-        if not (is_flat(array, _FLOAT, True) and isinstance(index, types.Integer)):
+        if not is_flat(array, _FLOAT, True):
             return None
 
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            at = context.cast(builder, args[1], sig.args[1], types.int64)
-            value = context.cast(builder, args[2], sig.args[2], stored)
-            address = _address(context, builder, sig.args[0], args[0], at, count)
-            pointer = context.get_value_type(stored).as_pointer()
-            builder.store(value, builder.bitcast(address, pointer), align=8)
+            place = _address(context, builder, array, args[0], args[1], count)
+            builder.store(args[2], builder.bitcast(place, args[2].type.as_pointer()), align=8)
             return context.get_dummy_value()
 
-        return types.void(array, index, stored), generate
+        return types.void(array, types.int64, stored), generate
 
     return kernel_function(store)
 
@@ -205,10 +193,7 @@ def square(typingctx: Any, array: Any, index: Any, size: Any) -> Any:
     result = types.Array(_FLOAT, 2, 'C')
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        at, count = (
-            context.cast(builder, value, kind, types.int64)
-            for value, kind in zip(args[1:], sig.args[1:], strict=True)
-        )
+        _, at, count = args
         bytes_of_one = at.type(8)
         view = context.make_array(result)(context, builder)
         populate_array(
@@ -233,23 +218,24 @@ def _bits(builder: Any, integer: Any) -> Any:
 @kernel_function
 def store_lanes(typingctx: Any, array: Any, index: Any, bits: Any, value: Any) -> Any:
     """Store the lanes of a vector whose bit is set; the memory of the others is not touched."""
-    if not (is_flat(array, _FLOAT, True) and isinstance(bits, types.Integer)):
+    if not is_flat(array, _FLOAT, True):
         return None
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        at = context.cast(builder, args[1], sig.args[1], types.int64)
-        address = _address(context, builder, sig.args[0], args[0], at, 0)
+        place, mask = (
+            _address(context, builder, array, args[0], args[1], 0),
+            _bits(builder, args[2]),
+        )
         pointer = _llvm(8).as_pointer()
-        mask = _bits(builder, context.cast(builder, args[2], sig.args[2], types.int64))
         masked = cgutils.get_or_insert_function(
             builder.module,
             ir.FunctionType(ir.VoidType(), (_llvm(8), pointer, _INT32, mask.type)),
             'llvm.masked.store.v8f64.p0',
         )
-        builder.call(masked, (args[3], builder.bitcast(address, pointer), _INT32(8), mask))
+        builder.call(masked, (args[3], builder.bitcast(place, pointer), _INT32(8), mask))
         return context.get_dummy_value()
 
-    return types.void(array, index, bits, vector8), generate
+    return types.void(array, types.int64, types.int64, vector8), generate
 
 
 # --- lanes ------------------------------------------------------------------------------------
@@ -258,14 +244,11 @@ def store_lanes(typingctx: Any, array: Any, index: Any, bits: Any, value: Any) -
 @kernel_function
 def select(typingctx: Any, bits: Any, chosen: Any, other: Any) -> Any:
     """Return the lanes of ``chosen`` whose bit is set, and those of ``other``."""
-    if not isinstance(bits, types.Integer):
-        return None
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        integer = context.cast(builder, args[0], sig.args[0], types.int64)
-        return builder.select(_bits(builder, integer), args[1], args[2])
+        return builder.select(_bits(builder, args[0]), args[1], args[2])
 
-    return vector8(bits, vector8, vector8), generate
+    return vector8(types.int64, vector8, vector8), generate
 
 
 def _splatter(result: Any) -> Any:
@@ -311,7 +294,7 @@ def permutation(lanes: tuple[int, ...], sources: int, kind: Vector) -> Any:
     result = {4: vector4, 8: vector8}[len(lanes)]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _shuffled(builder, args[0], args[-1], lanes)
+        return shuffled(builder, args[0], args[-1], lanes)
 
     if sources == 1:
 
@@ -349,8 +332,8 @@ def lane_sum(typingctx: Any, vector: Any) -> Any:
         total = args[0]
         for half in (4, 2, 1):
             width = 2 * half
-            low = _shuffled(builder, total, total, tuple(range(half)))
-            high = _shuffled(builder, total, total, tuple(range(half, width)))
+            low = shuffled(builder, total, total, tuple(range(half)))
+            high = shuffled(builder, total, total, tuple(range(half, width)))
             total = builder.fadd(low, high)
         return builder.extract_element(total, _INT32(0))
 
