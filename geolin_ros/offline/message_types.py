@@ -28,7 +28,6 @@ SUMMARY = 'geolin_msgs/msg/LinearizationSummary'
 
 _DEFINITIONS = Path(__file__).parent / 'msg'
 _QUATERNION = 'geometry_msgs/msg/Quaternion'
-_OF_ROSIDL = {'bool': 'boolean', 'float32': 'float', 'float64': 'double'}
 _ZEROS = {'bool': False, 'string': '', 'float32': 0.0, 'float64': 0.0}
 
 
@@ -65,23 +64,6 @@ def _empty(description: Any) -> Any:
     if element == Nodetype.BASE and of[0] != 'string':
         return np.zeros(length if node == Nodetype.ARRAY else 0, dtype=of[0])
     return [_empty((element, of)) for _ in range(length if node == Nodetype.ARRAY else 0)]
-
-
-def field_types(message: Any) -> dict[str, str]:
-    """Return the type of each field of a message of `known_types`, as rosidl names it."""
-    _, members = known_types().fielddefs[message.__msgtype__]
-    return {name: _of_rosidl(description) for name, description in members}
-
-
-def _of_rosidl(description: Any) -> str:
-    node, inner = description
-    if node == Nodetype.NAME:
-        return str(inner)
-    if node == Nodetype.BASE:
-        return _OF_ROSIDL.get(inner[0], str(inner[0]))
-    element, length = inner
-    of = _of_rosidl(element)
-    return f'{of}[{length}]' if node == Nodetype.ARRAY else f'sequence<{of}>'
 
 
 def share_arrays(message: Any) -> Any:

@@ -22,7 +22,6 @@ from geolin_ros.offline.message_types import (
     ODOMETRY,
     STRING,
     TRANSFORMS,
-    field_types,
     known_types,
 )
 from geolin_ros.stream.inputs.serialized import VIEWS, InputReader
@@ -205,9 +204,7 @@ class Recording(ExitStack):
         if isinstance(connection.owner, Reader1):
             return lambda data: store.deserialize_ros1(data, kind)
         if kind in VIEWS and store.hash_rihs01(kind) == known_types().hash_rihs01(kind):
-            return InputReader(
-                kind, lambda data: store.deserialize_cdr(data, kind), field_types
-            ).read
+            return InputReader(kind, lambda data: store.deserialize_cdr(data, kind)).read
         return lambda data: store.deserialize_cdr(data, kind)
 
 

@@ -26,10 +26,4 @@ def type_of(name: str) -> Any:
 
 def input_reader(kind: Any) -> InputReader:
     """Return a reader of a type of `stream.inputs.serialized.VIEWS`; it raises what rclpy does."""
-    return InputReader(name_of(kind), lambda data: deserialize_message(data, kind), field_types)
-
-
-def field_types(message: Any) -> dict[str, str]:
-    """Return the type of each field of a message."""
-    found: dict[str, str] = message.get_fields_and_field_types()
-    return found
+    return InputReader(name_of(kind), lambda data: deserialize_message(data, kind))

@@ -7,10 +7,9 @@ linearize a quadruped. Here strings are those of the message before while their 
 arrays share memory with the bytes.
 """
 
-import re
 import struct
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,6 @@ from geolin_ros.typing import Array
 
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'
 """First bytes of plain CDR [OMG DDSI-RTPS, 10.5]; alignment counts from their end."""
-_SIZES = {'int32': 4, 'uint32': 4, 'double': 8}
-"""Bytes of numbers, as rosidl names them."""
-_KIND = re.compile(r'(?:sequence<)?([\w/]+)(>|\[\d+\])?')
-FieldTypes = Callable[[Any], Mapping[str, str]]
-"""Returns the type of each field of a message, as rosidl names it: ``'sequence<double>'``."""
-
 # The fields that the stream reads of builtin_interfaces/Time, std_msgs/Header, geometry_msgs,
 # sensor_msgs and nav_msgs; those of covariances and joints are arrays.
 Stamp = namedtuple('Stamp', 'sec nanosec')
@@ -44,66 +37,6 @@ Imu = namedtuple(
 )
 
 
-class Layout:
-    """Where the numbers of a message lie in its bytes: of all with the same texts and lengths.
-
-    Raises `TypeError` if the message has a field of another type than numbers, strings, messages
-    of them, and arrays of numbers and of strings.
-
-    Attributes
-    ----------
-    at
-        Offset of each number, or of the first one of an array, by its field through nested
-        messages: ``'pose.pose.position.x'``.
-    size
-        Bytes of the whole.
-    """
-
-    def __init__(self, message: Any, field_types: FieldTypes) -> None:
-        self._field_types = field_types
-        self.at: dict[str, int] = {}
-        self._mask = bytearray(b'\xff' * len(LITTLE_ENDIAN))  # zero where bytes may differ
-        self._place_fields('', message)
-        self.size = len(self._mask)
-        self._end = len(self._mask.rstrip(b'\0'))
-        self._bits = int.from_bytes(self._mask, 'little')
-
-    def fixed(self, data: bytes) -> int:
-        """Return texts and lengths as one number; what is neither they nor numbers is zero."""
-        return int.from_bytes(data[: self._end], 'little') & self._bits
-
-    def _place_fields(self, path: str, message: Any) -> None:
-        for name, kind in self._field_types(message).items():
-            self._place(path + name, kind, getattr(message, name))
-
-    def _place(self, name: str, kind: str, value: Any) -> None:
-        match = _KIND.fullmatch(kind)
-        element, is_array = match.groups() if match else ('', None)
-        if is_array == '>':
-            self._fix()
-        if element in _SIZES:
-            count = len(value) if is_array else 1
-            if count:  # nothing is no more aligned than it is long
-                self._align(_SIZES[element])
-            self.at[name] = len(self._mask)
-            self._mask += bytes(_SIZES[element] * count)
-        elif element == 'string':
-            for text in value if is_array else (value,):
-                self._fix(len(text.encode()) + 1)
-        elif '/' in element and not is_array:
-            self._place_fields(name + '.', value)
-        else:
-            raise TypeError(f'{name} is a {kind}, expected numbers, strings or messages of them')
-
-    def _fix(self, text: int = 0) -> None:
-        """Place a length, and a text of so many bytes behind it."""
-        self._align(4)
-        self._mask += b'\xff' * (4 + text)
-
-    def _align(self, size: int) -> None:
-        self._mask += bytes(-(len(self._mask) - len(LITTLE_ENDIAN)) % size)
-
-
 _time = struct.Struct('<iI').unpack_from
 _pose = struct.Struct('<7d').unpack_from
 _twist = struct.Struct('<6d').unpack_from
@@ -119,18 +52,19 @@ def _doubles(data: bytes, at: int, count: int) -> Array:
     return np.frombuffer(data, np.float64, count, at)
 
 
-def _joint_state(at: dict[str, int], message: Any, data: bytes) -> JointState:
+def _joint_state(starts: list[int], message: Any, data: bytes) -> JointState:
+    position, velocity, effort = starts
     return JointState(
         _header(message, data),
         message.name,
-        _doubles(data, at['position'], len(message.position)),
-        _doubles(data, at['velocity'], len(message.velocity)),
-        _doubles(data, at['effort'], len(message.effort)),
+        _doubles(data, position, len(message.position)),
+        _doubles(data, velocity, len(message.velocity)),
+        _doubles(data, effort, len(message.effort)),
     )
 
 
-def _odometry(offsets: dict[str, int], message: Any, data: bytes) -> Odometry:
-    at = offsets['pose.pose.position.x']
+def _odometry(starts: list[int], message: Any, data: bytes) -> Odometry:
+    at = starts[0]
     p, v = _pose(data, at), _twist(data, at + 344)
     return Odometry(
         _header(message, data),
@@ -140,8 +74,8 @@ def _odometry(offsets: dict[str, int], message: Any, data: bytes) -> Odometry:
     )
 
 
-def _imu(offsets: dict[str, int], message: Any, data: bytes) -> Imu:
-    at = offsets['orientation.x']
+def _imu(starts: list[int], message: Any, data: bytes) -> Imu:
+    at = starts[0]
     return Imu(
         _header(message, data),
         Quaternion(*_rotation(data, at)),
@@ -153,12 +87,38 @@ def _imu(offsets: dict[str, int], message: Any, data: bytes) -> Imu:
     )
 
 
-VIEWS: dict[str, Callable[[dict[str, int], Any, bytes], Any]] = {
+VIEWS: dict[str, Callable[[list[int], Any, bytes], Any]] = {
     'sensor_msgs/msg/JointState': _joint_state,
     'nav_msgs/msg/Odometry': _odometry,
     'sensor_msgs/msg/Imu': _imu,
 }
-"""How to read the bytes of a type, with the offsets of its `Layout`."""
+"""How to read the bytes of a type, with the starts of `layout`."""
+
+
+def layout(kind: str, message: Any) -> tuple[bytes, list[int]]:
+    """Return a mask of the bytes of a message, and where each block of its numbers starts.
+
+    The mask is zero where messages with the same texts and lengths may differ.
+    """
+    parts: list[str | int | None] = [message.header.frame_id]  # texts, counts of numbers, lengths
+    if kind == 'sensor_msgs/msg/JointState':
+        parts += [None, *message.name]
+        for values in (message.position, message.velocity, message.effort):
+            parts += [None, len(values)]
+    else:
+        parts += [message.child_frame_id, 85] if kind == 'nav_msgs/msg/Odometry' else [37]
+    head = len(LITTLE_ENDIAN)
+    mask, starts = b'\xff' * head + bytes(8), []
+    for part in parts:
+        if isinstance(part, int):
+            if part:  # nothing is no more aligned than it is long
+                mask += bytes(-(len(mask) - head) % 8)
+            starts.append(len(mask))
+            mask += bytes(8 * part)
+        else:
+            text = 0 if part is None else len(part.encode()) + 1
+            mask += bytes(-(len(mask) - head) % 4) + b'\xff' * (4 + text)
+    return mask, starts
 
 
 class InputReader:
@@ -170,24 +130,26 @@ class InputReader:
         One of `VIEWS`.
     decode
         Returns a message of which nothing is known; `read` raises what it raises.
-    field_types
-        Of such a message.
     """
 
-    def __init__(self, kind: str, decode: Callable[[bytes], Any], field_types: FieldTypes) -> None:
-        self._view, self._decode, self._field_types = VIEWS[kind], decode, field_types
-        self._layout: Layout | None = None
+    def __init__(self, kind: str, decode: Callable[[bytes], Any]) -> None:
+        self._kind, self._view, self._decode = kind, VIEWS[kind], decode
+        self._size, self._end, self._mask, self._fixed = -1, 0, 0, 0
+        self._starts: list[int] = []
         self._message: Any = None
-        self._fixed = 0
 
     def read(self, data: bytes) -> Any:
         """Return a message, or what has the same attributes; nobody may write to it."""
-        layout = self._layout
-        if layout and len(data) == layout.size and layout.fixed(data) == self._fixed:
-            return self._view(layout.at, self._message, data)
+        if len(data) == self._size and self._texts(data) == self._fixed:
+            return self._view(self._starts, self._message, data)
         message = self._decode(data)
-        layout = Layout(message, self._field_types)
-        is_known = data[:4] == LITTLE_ENDIAN and len(data) == layout.size
-        self._layout, self._message = layout if is_known else None, message
-        self._fixed = layout.fixed(data)
+        mask, self._starts = layout(self._kind, message)
+        is_known = data[:4] == LITTLE_ENDIAN and len(data) == len(mask)
+        self._size, self._message = len(mask) if is_known else -1, message
+        self._end, self._mask = len(mask.rstrip(b'\0')), int.from_bytes(mask, 'little')
+        self._fixed = self._texts(data)
         return message
+
+    def _texts(self, data: bytes) -> int:
+        """Return texts and lengths as one number; what is neither they nor numbers is zero."""
+        return int.from_bytes(data[: self._end], 'little') & self._mask
