@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -45,7 +45,7 @@ from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import LATCHED_BY_MANY
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
 from geolin_ros.stream.analysis import Snapshot, analyse
-from geolin_ros.stream.inputs.plausibility import Finding, Window, findings
+from geolin_ros.stream.inputs.plausibility import Window, findings
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
@@ -91,7 +91,7 @@ class LinearizerPipeline(Pipeline):
     reading: Reading
     markers: 'MarkerWriter | None'
     """None if nobody asked for them."""
-    warnings: Sequence[Finding] = ()
+    warnings: Mapping[str, str] = field(default_factory=dict)
     """About the inputs of the last second or so."""
 
     @cached_property
@@ -335,7 +335,7 @@ class LinearizerNode(RobotNode):
         pipeline, about = self._pipeline, tuple[Any, ...]()
         if pipeline is not None and self._is_active:
             check = pipeline.stream.self_check
-            warnings = [found.sentence for found in pipeline.warnings] + check.warnings
+            warnings = [*pipeline.warnings.values(), *check.warnings]
             about = check.errors, warnings
         stream = pipeline and pipeline.stream
         now = self.get_clock().now()
@@ -390,8 +390,8 @@ class LinearizerNode(RobotNode):
         settings = pipeline.stream.settings
         frame, skew = settings.twist_frame, settings.max_skew
         pipeline.warnings = findings(window, pipeline.model, frame, skew)
-        for found in pipeline.warnings:
-            self._warn(found.source, found.sentence)
+        for source, sentence in pipeline.warnings.items():
+            self._warn(source, sentence)
 
 
 def _transform_type() -> Any:

@@ -53,7 +53,6 @@ def test_clean_bag__has_no_problem(report, messages, samples):
     # means of two twists agree with the motion to second order in the step
     for part in ('linear', 'angular'):
         assert found['odometry']['deviation'][part]['child'] < 1e-3
-    assert found['odometry']['frames'] == [{'frame_id': 'world', 'child_frame_id': 'base'}]
 
 
 def twice_as_fast(k, state):
@@ -113,7 +112,7 @@ def test_robot_that_hardly_moves__leaves_its_twist_untold(report, messages, samp
         sample.state.v[:] = 0.0
     assert report(messages.of_samples(still))['odometry']['twist_frame'] is None
     assert main(['inspect', str(FOLDER / 'pushed')]) == 0
-    said = 'undetermined, 9 stretches of 0.03 s can be compared, expected 12'
+    said = 'linear odometry twist against its pose: undetermined, it is short or hardly moves'
     assert said in capsys.readouterr().out
 
 

@@ -61,7 +61,7 @@ class Robot:
 
 def warned(window, model, twist_frame='child', max_skew=0.05):
     """Return the sentences about a window."""
-    return [warning.sentence for warning in findings(window, model, twist_frame, max_skew)]
+    return list(findings(window, model, twist_frame, max_skew).values())
 
 
 # ---- What a stream keeps to be judged

@@ -65,24 +65,19 @@ class OdometryCheck:
     """
 
     def __init__(self) -> None:
-        self._start: _Sample | None = None
+        self._start: Any = None
         self._last: _Sample | None = None
         self._way = np.zeros((2, 4, 4))
         self._numbers = array('d')
         """Of each comparison by `PARTS`: motion, standard deviation, how far off by `AXES`."""
         self._jumps = 0
-        self._frames: dict[tuple[str, str], None] = {}
 
     def add(self, message: Any) -> None:
         """Take a nav_msgs/Odometry; one with unusable numbers counts for nothing."""
-        self._frames.setdefault((message.header.frame_id, message.child_frame_id))
         sample = _read(message)
         last, self._last = self._last, sample
-        if sample is None or last is None or self._start is None:
-            self._begin(sample)
-            return
-        dt = (sample.stamp - last.stamp) * 1e-9
-        if not 0.0 < dt <= LONGEST_STEP or _changes(last, sample):
+        dt = 0.0 if sample is None or last is None else (sample.stamp - last.stamp) * 1e-9
+        if sample is None or last is None or not 0.0 < dt <= LONGEST_STEP or _jerks(last, sample):
             self._begin(sample)
             return
         for way, step in zip(self._way, 0.5 * dt * (last.twists + sample.twists), strict=True):
@@ -113,28 +108,19 @@ class OdometryCheck:
         """Return median deviations relative to the motion, the axes they speak for, and a problem.
 
         ``assumed`` is the present value of the parameter odometry.twist_frame. Parts that do not
-        move are left out; ``not_judged`` says why. A twist is no problem up to `AGREEMENT`, and
-        where it is off by less than moves at all (`MOVING`), or than `DEVIATIONS` allow.
+        move are left out. A twist is no problem up to `AGREEMENT`, and where it is off by less
+        than moves at all (`MOVING`), or than `DEVIATIONS` allow.
         """
         numbers = np.asarray(self._numbers).reshape(-1, 2, 4)
         deviation: dict[str, dict[TwistFrame, float]] = {}
-        not_judged: dict[str, str] = {}
         clear: dict[str, str] = {}
         wrong: dict[str, str] = {}
         for part, values in zip(PARTS, np.swapaxes(numbers, 0, 1), strict=True):
             if len(values) < LEAST:
-                not_judged[part] = (
-                    f'{len(values)} stretches of {BASELINE:g} s can be compared, expected {LEAST}'
-                )
                 continue
             moving = values[values[:, 0] >= np.percentile(values[:, 0], 75)]
             pace, stated, *off = np.median(moving, axis=0).tolist()
             if pace < MOVING[part]:
-                unit = {'linear': 'm/s', 'angular': 'rad/s'}[part]
-                not_judged[part] = (
-                    f'the robot hardly moves: {pace:.2g} {unit} where it moves most, expected '
-                    f'{MOVING[part]:g}'
-                )
                 continue
             found = {axes: value / pace for axes, value in zip(AXES, off, strict=True)}
             best = min(found, key=found.__getitem__)
@@ -145,13 +131,8 @@ class OdometryCheck:
                 clear[part] = best
         axes = set(clear.values())
         report: dict[str, Any] = {
-            'frames': [
-                {'frame_id': world, 'child_frame_id': child} for world, child in self._frames
-            ],
-            'compared': len(numbers),
             'pose_jumps': self._jumps,
             'deviation': deviation,
-            'not_judged': not_judged,
             'twist_frame': min(axes) if len(axes) == 1 and not wrong else None,
         }
         if wrong:
@@ -166,10 +147,10 @@ class OdometryCheck:
                 'estimator'
             )
         elif clear and assumed not in axes:
-            found_axes = report['twist_frame']
+            right = report['twist_frame']
             report['problem'] = (
-                f'the {_subject(clear)} is in {found_axes} axes, not in {assumed} axes: set '
-                f'parameter odometry.twist_frame to {found_axes}'
+                f'the {_subject(clear)} is in {right} axes, not in {assumed} axes: set '
+                f'parameter odometry.twist_frame to {right}'
             )
         return report
 
@@ -193,15 +174,14 @@ def _read(message: Any) -> _Sample | None:
     return _Sample(nanoseconds(message.header.stamp), H, twists, np.sqrt(known))
 
 
-def _changes(one: _Sample, two: _Sample) -> bool:
+def _jerks(one: _Sample, two: _Sample) -> bool:
     """Whether the twists on both ends tell little of those in between."""
-    pairs: tuple[tuple[Part, Array, Array], ...] = (
-        ('linear', one.twists[1, :3], two.twists[1, :3]),
-        ('angular', one.twists[0, 3:], two.twists[0, 3:]),
-    )
     return any(
-        _size(b - a) > MOVING[part] + LARGEST_CHANGE * max(_size(a), _size(b))
-        for part, a, b in pairs
+        _size(b - a) > least + LARGEST_CHANGE * max(_size(a), _size(b))
+        for least, a, b in (
+            (MOVING['linear'], one.twists[1, :3], two.twists[1, :3]),
+            (MOVING['angular'], one.twists[0, 3:], two.twists[0, 3:]),
+        )
     )
 
 

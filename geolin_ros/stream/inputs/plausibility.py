@@ -117,55 +117,46 @@ class Watch:
         return window
 
 
-class Finding(NamedTuple):
-    """A warning: what it is about, and a sentence with value, expectation and fix."""
-
-    source: str
-    sentence: str
-
-
 def findings(
     window: Window, model: TreeModel, twist_frame: TwistFrame, max_skew: float
-) -> list[Finding]:
-    """Return the warnings about a window; nothing where there is too little to tell.
+) -> dict[str, str]:
+    """Return the warnings about a window by what they are about; none if there is too little.
 
-    ``twist_frame`` is how the odometry twist was read, ``max_skew`` the longest distance [s] of a
-    joint state from its odometry.
+    Each is a sentence with value, expectation and fix. ``twist_frame`` is how the odometry twist
+    was read, ``max_skew`` the longest distance [s] of a joint state from its odometry.
     """
     times = window.times
     if times.size < LEAST_SAMPLES or times[-1] - times[0] < LEAST_TIME:
-        return []
-    found = [*_beyond_limits(window, model), *_stuck_joints(window, model)]
+        return {}
+    found = dict((*_beyond_limits(window, model), *_stuck_joints(window, model)))
     if model.base == 'floating':
         problem, skew = _odometry_problem(window, twist_frame), float(np.median(window.ages))
         if problem:
-            found.append(Finding('odometry', problem))
+            found['odometry'] = problem
         if abs(skew) > LATE * max_skew:
-            sentence = (
+            found['skew'] = (
                 f'joint states are {skew * 1e3:+.1f} ms away from their odometry all the time, '
                 f'near max_skew of {max_skew * 1e3:.0f} ms: synchronize the clocks of the '
                 'publishers'
             )
-            found.append(Finding('skew', sentence))
-        if not problem:  # else what follows from it
-            found += _wrong_accelerations(window)
+        wrong = '' if problem else _wrong_acceleration(window)  # else it follows from the problem
+        if wrong:
+            found['acceleration'] = wrong
     return found
 
 
-def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Finding]:
+def _beyond_limits(window: Window, model: TreeModel) -> Iterator[tuple[str, str]]:
     limits = model.limits
     for what, values, lower, upper, unit in (
         ('position', window.positions, limits.lower, limits.upper, ''),
         ('rate', window.rates, -limits.velocity, limits.velocity, '/s'),
         ('effort', window.efforts, -limits.effort, limits.effort, ''),
     ):
-        if values.shape[1] != lower.size:
-            continue
         margin = 1e-3 * np.maximum(1.0, np.where(np.isfinite(upper), np.abs(upper), 0.0))
         excess = np.maximum(values - upper - margin, lower - margin - values)
         for joint in np.flatnonzero((excess.max(axis=0) > 0.0) & (upper > lower)):
             name, extreme = model.joint_names[joint], values[excess[:, joint].argmax(), joint]
-            yield Finding(
+            yield (
                 f'{name} {what}',
                 f'joint {name!r} has {what} {extreme:.4g}{unit}, outside {lower[joint]:.4g} to '
                 f'{upper[joint]:.4g}: check units and zero of its sensor, or the limits of the '
@@ -173,23 +164,21 @@ def _beyond_limits(window: Window, model: TreeModel) -> Iterator[Finding]:
             )
 
 
-def _stuck_joints(window: Window, model: TreeModel) -> Iterator[Finding]:
+def _stuck_joints(window: Window, model: TreeModel) -> Iterator[tuple[str, str]]:
     """Find positions that stay the same to the last bit while the rate says that they move."""
-    if window.positions.shape != window.rates.shape:
-        return
     still = (window.positions == window.positions[0]).all(axis=0)
     mean = 0.5 * (window.rates[1:] + window.rates[:-1])
     moved = np.abs(np.diff(window.times) @ mean)
     for joint in np.flatnonzero(still & (moved > 1e-3)):
         name = model.joint_names[joint]
-        yield Finding(
+        yield (
             f'{name} frozen',
             f'joint {name!r} stays at {window.positions[0, joint]:.6g} while its rates add up to '
             f'{moved[joint]:.3g}: its position sensor is frozen',
         )
     frozen = still.size > 0 and still.all() and bool((window.rates == window.rates[0]).all())
     if frozen and np.ptp(window.poses, axis=0).max() > 1e-3:
-        yield Finding(
+        yield (
             'joint states',
             f'no position or rate of a joint changes in {len(window.times)} joint states while '
             'the base moves: their publisher is frozen',
@@ -215,31 +204,29 @@ def _odometry_problem(window: Window, twist_frame: TwistFrame) -> str:
     return str(check.report(twist_frame).get('problem', ''))
 
 
-def _wrong_accelerations(window: Window) -> Iterator[Finding]:
+def _wrong_acceleration(window: Window) -> str:
     """Compare predicted accelerations of the base with the differences of its velocity."""
     if not window.accelerations.size:
-        return
+        return ''
     step = max(1, int(np.searchsorted(window.times, window.times[0] + BASELINE)))
     time = (window.times[step:] - window.times[:-step])[:, np.newaxis]
-    R = window.poses[:, :3, :3]
-    velocity = (R @ window.twists[:, :3, np.newaxis])[..., 0]
-    u, w = window.twists[:, :3], window.twists[:, 3:]
-    predicted = (R @ (window.accelerations[:, :3] + np.cross(w, u))[..., np.newaxis])[..., 0]
+    R, u, w = window.poses[:, :3, :3], window.twists[:, :3], window.twists[:, 3:]
+    velocity = np.einsum('tij,tj->ti', R, u)
+    predicted = np.einsum('tij,tj->ti', R, window.accelerations[:, :3] + np.cross(w, u))
     measured = (velocity[step:] - velocity[:-step]) / time
     half = 0.5 * (predicted[1:] + predicted[:-1])
     total = np.concatenate((np.zeros((1, 3)), np.cumsum(half, axis=0)))
     mean = (total[step:] - total[:-step]) / step
     error = _size(mean - measured)
     if error < max(ACCELERATING, MISMATCH * _size(measured)):
-        return
-    yield Finding(
-        'acceleration',
+        return ''
+    return (
         f'the base is predicted to accelerate at {np.linalg.norm(mean.mean(axis=0)):.2g} m/s^2 '
         f'and does so at {np.linalg.norm(measured.mean(axis=0)):.2g} m/s^2: give contacts or foot '
-        'forces if it stands, else check masses, efforts and their signs',
+        'forces if it stands, else check masses, efforts and their signs'
     )
 
 
 def _size(vectors: Array) -> float:
     """Return the median length, which a single push leaves alone."""
-    return float(np.median(np.sqrt(np.sum(vectors * vectors, axis=1))))
+    return float(np.median(np.linalg.norm(vectors, axis=1)))

@@ -86,8 +86,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
             f'{part} odometry twist against its pose: {off["child"]:.1%} off in child axes, '
             f'{off["world"]:.1%} in world axes: {verdict}'
         )
-    for part, reason in report['odometry']['not_judged'].items():
-        yield f'{part} odometry twist against its pose: undetermined, {reason}'
+    for part in sorted({'linear', 'angular'} - report['odometry']['deviation'].keys()):
+        yield f'{part} odometry twist against its pose: undetermined, it is short or hardly moves'
     total = report['linearizable'] + report['left_out_by_max_rate']
     yield f'{report["linearizable"]} of {total} usable joint states would be linearized'
     found, proposed = report.get('identify'), report.get('proposed')
