@@ -3,13 +3,9 @@
 """Who is notified that kernels are being compiled, and a line on a terminal that says so."""
 
 import sys
-import threading
-import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-TICK = 1.0
-"""The line is brought up to date this often [s]."""
 CLEAR = '\r\x1b[K'
 
 
@@ -42,41 +38,26 @@ def announced(begins: Callable[[str], object]) -> Generator[None, None, None]:
 def compile_line(program: str) -> Generator[None, None, None]:
     """Say on standard error what ``program`` compiles inside; nothing if nothing is.
 
-    On a terminal the line is rewritten, with the time it takes, and goes at the end; elsewhere it
-    is printed once.
+    On a terminal the line is rewritten for each kernel, and goes at the end; elsewhere it is
+    printed once.
     """
-    out, kernels, over = sys.stderr, list[str](), threading.Event()
+    out, kernels = sys.stderr, list[str]()
+    before, after = (CLEAR, '') if out.isatty() else ('', '\n')
+    line = f'{program}: compiles for this machine, once (`geolin warm-up` does all): '
 
-    def write(begin: str, end: str) -> None:
-        line = f'{program}: compiles for this machine, once (`geolin warm-up` does all): '
-        try:
-            out.write(f'{begin}{line}{len(kernels)}, {kernels[-1]}{end}')
+    def write(text: str) -> None:
+        with suppress(OSError, ValueError):  # nobody reads, or it is closed
+            out.write(text)
             out.flush()
-        except (OSError, ValueError):  # nobody reads, or it is closed
-            over.set()
-
-    def tick() -> None:
-        start = time.monotonic()
-        while not over.is_set():
-            write(CLEAR, f', {time.monotonic() - start:.0f} s')
-            over.wait(TICK)
-
-    ticker = threading.Thread(target=tick, daemon=True)
 
     def begin(kernel: str) -> None:
         kernels.append(kernel)
-        if len(kernels) > 1:
-            return
-        if out.isatty():
-            ticker.start()
-        else:
-            write('', '\n')
+        if before or len(kernels) == 1:
+            write(f'{before}{line}{len(kernels)}, {kernel}{after}')
 
     with announced(begin):
         try:
             yield
         finally:
-            over.set()
-            if ticker.is_alive():
-                ticker.join()
-                write(CLEAR, CLEAR)
+            if kernels:
+                write(before)

@@ -18,9 +18,7 @@ from hypothesis import strategies as st
 pytest.importorskip('rosbags')
 from support.fuzz_targets import TARGETS
 
-from geolin_ros.errors import InputError, ModelError
-from geolin_ros.offline.message_types import LINEARIZATION, empty_message
-from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.errors import ModelError
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.model_reading import read_model
 
@@ -188,12 +186,3 @@ def test_description_of_a_robot_too_large__is_refused_soon(text, says):
     with pytest.raises(ModelError, match=says):
         read_model(text, default_values(), str)
     assert time.process_time() - start < 20.0
-
-
-def test_linearization_that_claims_many_joints__is_refused_soon():
-    message = empty_message(LINEARIZATION)
-    message.joint_names, message.joint_rate_sizes = ['a'], np.array([2**32 - 1], np.uint32)
-    start = time.process_time()
-    with pytest.raises(InputError, match='expected at least 4294967295 of its joints'):
-        read_linearization(message)
-    assert time.process_time() - start < LONGEST

@@ -15,7 +15,7 @@ from support.taking import Source, dropped, take
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.spatial.se3 import exp
 from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.inputs.pairing import BaseSample, Interpolated, make_pairing
+from geolin_ros.stream.inputs.pairing import BaseSample, Pairing
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.linearization_stream import LinearizationStream
@@ -125,7 +125,8 @@ def test_max_rate__leaves_out_what_comes_faster(quadruped, max_rate, answered):
 
 @pytest.mark.parametrize('milliseconds', [0, 1, 10, 20, 33, 47, 60])
 def test_base__is_where_pinocchio_interpolates_it(quadruped, milliseconds):
-    rng, pairing, state = np.random.default_rng(0), Interpolated(0.03), quadruped.neutral_state()
+    rng, state = np.random.default_rng(0), quadruped.neutral_state()
+    pairing = Pairing('interpolate', 0.03)
     samples = [
         BaseSample(T0 + k * 20 * MS, exp(rng.normal(size=6)), rng.normal(size=6)) for k in range(4)
     ]
@@ -145,7 +146,7 @@ def test_base__is_where_pinocchio_interpolates_it(quadruped, milliseconds):
     [(-1, 'before it is'), (101, 'after it is'), (50, r'\+0.0500 s away')],
 )
 def test_joint_state__outside_or_in_a_gap_is_refused(quadruped, milliseconds, says):
-    pairing = Interpolated(max_skew=0.03)
+    pairing = Pairing('interpolate', max_skew=0.03)
     for stamp in (T0, T0 + 100 * MS):
         pairing.add(BaseSample(stamp, np.eye(4), np.zeros(6)))
     with dropped(Cause.SKEW, says):
@@ -153,7 +154,7 @@ def test_joint_state__outside_or_in_a_gap_is_refused(quadruped, milliseconds, sa
 
 
 def test_samples_before_the_clock_was_set_back__are_forgotten(quadruped):
-    pairing = make_pairing('newest', max_skew=0.03, waits=True)
+    pairing = Pairing('newest', max_skew=0.03, waits=True)
     for stamp in (T0, T0 - 2 * SECOND):
         pairing.add(BaseSample(stamp, np.eye(4), np.zeros(6)))
     age = pairing.at(T0 - 2 * SECOND - 5 * MS, quadruped.neutral_state())

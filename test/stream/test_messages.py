@@ -191,7 +191,6 @@ BROKEN = {
     'shapes': (without_last_joint, InputError),
     'representation': ({'representation': 0}, InputError),
     'joint_names': ({'actuated_joints': ['FL_hip']}, UnknownNameError),
-    'joint_rate_sizes': ({'joint_rate_sizes': [1, 1]}, InputError),
 }
 
 
@@ -204,23 +203,6 @@ def test_broken_message__is_refused_with_what_is_wrong(quadruped, what):
     vars(message).update(break_it) if isinstance(break_it, dict) else break_it(message)
     with pytest.raises(error, match=what):
         read_linearization(message)
-
-
-def test_joint_with_several_rates__takes_as_many_rows():
-    """A message of a robot with a ball joint and a hinge: n = 4, m = 10."""
-    message = linearized_dynamics()
-    vars(message).update(
-        model_name='ball', model_hash='', base_frame='base', floating_base=True,
-        joint_names=['ball', 'hinge'], joint_rate_sizes=[3, 1], actuated_joints=['ball'],
-        joint_efforts=np.zeros(4), nu_dot=np.zeros(10), drift=np.zeros(20),
-        reference=1, form=1, method=1, dt=0.0, representation=1,
-    )  # fmt: skip
-    message.state.joint_positions, message.state.joint_rates = np.zeros(5), np.zeros(4)
-    message.a.rows, message.a.cols, message.a.data = 20, 20, np.zeros(400)
-    message.b.rows, message.b.cols, message.b.data = 20, 3, np.zeros(60)
-    received = read_linearization(message)
-    assert received.columns[6:10] == ('s.ball/0', 's.ball/1', 's.ball/2', 's.hinge')
-    assert received.inputs == ('tau.ball/0', 'tau.ball/1', 'tau.ball/2')
 
 
 @pytest.mark.parametrize('base', ['floating', 'fixed'])

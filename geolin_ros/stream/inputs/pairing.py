@@ -29,12 +29,23 @@ class BaseSample(NamedTuple):
 class Pairing:
     """Finds the state of the base at other instants than those of its samples.
 
-    No sample counts that is further away than ``max_skew`` [s].
+    ``'newest'`` takes the newest sample that is not after the instant, carried along its twist:
+    H exp(v dt), v. ``'interpolate'`` goes between two neighbours 0 and 1:
+    H_0 exp(a log(H_0^-1 H_1)), (1 - a) v_0 + a v_1. No sample counts that is further away than
+    ``max_skew`` [s].
+
+    Parameters
+    ----------
+    waits
+        Whether joint states wait for a sample that is not before them, as they always do where
+        it is interpolated; else the newest has to do, whatever its stamp.
     """
 
-    def __init__(self, max_skew: float, history: int = HISTORY) -> None:
-        self._max_skew = max_skew
-        self._samples: deque[BaseSample] = deque(maxlen=history)
+    def __init__(self, name: PairingName, max_skew: float, waits: bool = False) -> None:
+        self._max_skew, self._interpolates = max_skew, name == 'interpolate'
+        self._waits = waits or self._interpolates
+        self._samples: deque[BaseSample] = deque(maxlen=HISTORY if self._waits else 1)
+        self._step = np.zeros(6)
 
     def add(self, sample: BaseSample) -> None:
         """Take a sample; one that is older than the last starts anew."""
@@ -48,21 +59,39 @@ class Pairing:
 
     def is_ready(self, stamp: int) -> bool:
         """Whether no later sample is needed for ``stamp`` [ns]."""
-        return bool(self._samples) and self._samples[-1].stamp >= stamp
+        return not self._waits or (bool(self._samples) and self._samples[-1].stamp >= stamp)
 
     def at(self, stamp: int, state: State) -> float:
         """Write H and v at ``stamp`` into ``state``; return its distance to the sample used [s].
 
-        Raises `DroppedInput` if there is no sample, or none within max_skew.
+        Where it is interpolated, that is the earlier one. Raises `DroppedInput` if there is no
+        sample, or none within max_skew.
         """
         if not self._samples:
             raise DroppedInput(
                 Cause.NO_ODOMETRY, 'no odometry yet, expected one before the first joint state'
             )
-        return self._at(stamp, state)
-
-    def _at(self, stamp: int, state: State) -> float:
-        raise NotImplementedError
+        later: Any = None
+        earlier: Any = None
+        for sample in reversed(self._samples):
+            if sample.stamp >= stamp:
+                later = sample
+            if sample.stamp <= stamp:
+                earlier = sample
+                break
+        if self._interpolates:
+            before = self._distance('nearest odometry before it', stamp, earlier)
+            self._distance('nearest odometry after it', stamp, later)
+            share = before * 1e9 / max(later.stamp - earlier.stamp, 1)
+            retract(earlier.H, share * se3.log(se3.relative(earlier.H, later.H)), state.H)
+            state.v[:] = (1.0 - share) * earlier.v + share * later.v
+            return before
+        sample = earlier or self._samples[0]
+        dt = self._distance('newest odometry', stamp, sample)
+        np.multiply(sample.v, dt, out=self._step)
+        retract(sample.H, self._step, state.H)
+        state.v[:] = sample.v
+        return dt
 
     def _distance(self, what: str, stamp: int, sample: BaseSample | None) -> float:
         """Return how far a sample is from a stamp [s], if that is not too far."""
@@ -74,60 +103,3 @@ class Pairing:
                 f'{self._max_skew:g} s; raise max_skew or synchronize the publishers',
             )
         return dt
-
-
-class Newest(Pairing):
-    """The newest sample, carried along its twist: H exp(v dt), v.
-
-    Where joint states wait (``waits``), that is the newest which is not after ``stamp``.
-    """
-
-    def __init__(self, max_skew: float, waits: bool = False) -> None:
-        super().__init__(max_skew, HISTORY if waits else 1)
-        self._waits, self._step = waits, np.zeros(6)
-
-    def is_ready(self, stamp: int) -> bool:
-        """See `Pairing`; where nobody waits, what there is has to do."""
-        return not self._waits or super().is_ready(stamp)
-
-    def _at(self, stamp: int, state: State) -> float:
-        sample = self._samples[-1]
-        if self._waits and sample.stamp > stamp:
-            earlier = (other for other in reversed(self._samples) if other.stamp <= stamp)
-            sample = next(earlier, self._samples[0])
-        dt = self._distance('newest odometry', stamp, sample)
-        np.multiply(sample.v, dt, out=self._step)
-        retract(sample.H, self._step, state.H)
-        state.v[:] = sample.v
-        return dt
-
-
-class Interpolated(Pairing):
-    """Between two neighbours 0 and 1: H_0 exp(a log(H_0^-1 H_1)), (1 - a) v_0 + a v_1.
-
-    Both neighbours have to be within max_skew. ``at`` returns the distance to the earlier one.
-    """
-
-    def _at(self, stamp: int, state: State) -> float:
-        later: Any = None
-        earlier: Any = None
-        for sample in reversed(self._samples):
-            if sample.stamp >= stamp:
-                later = sample
-            if sample.stamp <= stamp:
-                earlier = sample
-                break
-        before = self._distance('nearest odometry before it', stamp, earlier)
-        self._distance('nearest odometry after it', stamp, later)
-        share = before * 1e9 / max(later.stamp - earlier.stamp, 1)
-        retract(earlier.H, share * se3.log(se3.relative(earlier.H, later.H)), state.H)
-        state.v[:] = (1.0 - share) * earlier.v + share * later.v
-        return before
-
-
-def make_pairing(name: PairingName, max_skew: float, waits: bool = False) -> Pairing:
-    """Return the pairing of a name; ``max_skew`` is the longest distance in time [s].
-
-    ``waits`` says whether joint states wait for an odometry that is not before them.
-    """
-    return Interpolated(max_skew) if name == 'interpolate' else Newest(max_skew, waits)

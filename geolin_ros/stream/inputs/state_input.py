@@ -11,7 +11,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.base_input import BaseInput
 from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
-from geolin_ros.stream.inputs.pairing import BaseSample, make_pairing
+from geolin_ros.stream.inputs.pairing import BaseSample, Pairing
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.stamps import starts_anew
 from geolin_ros.typing import Array
@@ -32,7 +32,7 @@ class StateInput:
         self._joints = JointInput(model)
         self._parts = JointParts(model, settings.max_skew)
         self._is_in_parts = settings.joint_states_in_parts
-        self._pairing = make_pairing(settings.pairing, settings.max_skew, settings.max_wait > 0.0)
+        self._pairing = Pairing(settings.pairing, settings.max_skew, settings.max_wait > 0.0)
         self._base: Any = BaseInput(model, settings)
         self.topics: Mapping[str, Callable[[Any], BaseSample | None]]
         self.topics = {'odom': partial(self._take, self._base.take)}

@@ -78,45 +78,49 @@ def read_linearization(message: Any) -> ReceivedLinearization:
         If an actuated joint is none of the joints.
     """
     A, B = read_matrix(message.a), read_matrix(message.b)
-    nu_dot = np.asarray(message.nu_dot, dtype=np.float64)
-    drift = np.asarray(message.drift, dtype=np.float64)
-    joints, inputs = _entries(message)
+    nu_dot, drift, tau = (
+        np.asarray(values, dtype=np.float64)
+        for values in (message.nu_dot, message.drift, message.joint_efforts)
+    )
+    joints, actuated = tuple(message.joint_names), message.actuated_joints
+    for name in actuated:
+        if name not in joints:
+            raise unknown_name('joint', name, joints, 'the joint_names of the message')
     positions, rates = (tuple(f'{part}.{joint}' for joint in joints) for part in 'sr')
     if message.floating_base:  # names as in geolin_ros.model.labels
         positions = (*(f'H.{axis}' for axis in ('x', 'y', 'z', 'rx', 'ry', 'rz')), *positions)
         rates = (*(f'v.{axis}' for axis in ('x', 'y', 'z', 'wx', 'wy', 'wz')), *rates)
-    m, n_u = len(rates), len(inputs)
+    m, n_u = len(rates), len(actuated)
     shapes = (A.shape, B.shape, drift.shape, nu_dot.shape)
     expected = ((2 * m, 2 * m), (2 * m, n_u), (2 * m,), (m,))
     if shapes != expected:
         raise InputError(
             f'linearization of robot {message.model_name!r} has a, b, drift and nu_dot of shapes '
-            f'{shapes}, expected {expected} for its joints; the message is incomplete'
+            f'{shapes}, expected {expected} for its joints, each with one rate; the message is '
+            'incomplete, or of joints with more'
         )
     words = {
         field: word_of(f'linearization has {field}', getattr(message, field), codes)
         for field, codes in _CODES.items()
     }
+    same = 'base_frame', 'model_name', 'model_hash', 'dt'
     g = message.gravity
     return ReceivedLinearization(
         stamp=nanoseconds(message.header.stamp),
         world_frame=message.header.frame_id,
-        base_frame=message.base_frame,
-        model_name=message.model_name,
-        model_hash=message.model_hash,
-        joint_names=tuple(message.joint_names),
+        joint_names=joints,
         gravity=np.array([g.x, g.y, g.z]),
         state=read_state(message.state),
-        tau=np.asarray(message.joint_efforts, dtype=np.float64),
+        tau=tau,
         A=A,
         B=B,
         mass_matrix=read_matrix(message.mass_matrix),
         nu_dot=nu_dot,
         drift=drift,
         columns=positions + rates,
-        inputs=tuple(f'tau.{entry}' for entry in inputs),
-        dt=message.dt,
+        inputs=tuple(f'tau.{name}' for name in actuated),
         next_state=read_state(message.next_state) if words['form'] == 'discrete' else None,
+        **{name: getattr(message, name) for name in same},
         **words,
     )
 
@@ -125,30 +129,3 @@ def read_state(message: Any) -> State:
     """Return a geolin_msgs/RobotState as a `State`."""
     v, s, r = twist_numbers(message.base_twist), message.joint_positions, message.joint_rates
     return State(read_pose(message.base_pose), s, v, r)
-
-
-def _entries(message: Any) -> tuple[list[str], list[str]]:
-    """Return a name for each entry of all joints, and of the actuated ones: JOINT, or JOINT/k."""
-    names, sizes = message.joint_names, list(map(int, message.joint_rate_sizes))
-    robot = f'linearization of robot {message.model_name!r}'
-    if len(sizes) not in (0, len(names)):
-        raise InputError(
-            f'{robot} has {len(sizes)} joint_rate_sizes, expected none or one for each of '
-            f'{len(names)} joints'
-        )
-    if sum(sizes) > len(message.nu_dot):  # or names of entries would fill the memory
-        raise InputError(
-            f'{robot} has {len(message.nu_dot)} entries in nu_dot, expected at least '
-            f'{sum(sizes)} of its joints; the message is incomplete'
-        )
-    entries = {
-        name: [name] if size == 1 else [f'{name}/{k}' for k in range(size)]
-        for name, size in zip(names, sizes or [1] * len(names), strict=True)
-    }
-    for name in message.actuated_joints:
-        if name not in entries:
-            raise unknown_name('joint', name, entries, 'the joint_names of the message')
-    return (
-        [entry for name in names for entry in entries[name]],
-        [entry for name in message.actuated_joints for entry in entries[name]],
-    )
