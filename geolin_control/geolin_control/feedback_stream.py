@@ -62,8 +62,8 @@ class FeedbackStream(StateStream[Command]):
         bank: GainBank | GaitGains | None = None,
         contact_dwell: float = 0.0,
     ) -> None:
-        super().__init__(counts, StateInput(model, stream_settings))
-        self.model = model
+        super().__init__(counts)
+        self.model, self._states = model, StateInput(model, stream_settings)
         self._topics = {
             'joint_states': self._take_joint_state,
             'odom': self._take_odometry,

@@ -317,6 +317,7 @@ class LinearizerNode(RobotNode):
         """Start anew with a simulation or a bag that does."""
         if self._pipeline is not None:
             self._pipeline.stream.forget()
+            self._repeat_static()
         self.get_logger().info(f'clock jumped by {jump.delta.nanoseconds * 1e-9:+.3f} s: anew')
 
     def _set_trigger(self, is_on: bool) -> None:

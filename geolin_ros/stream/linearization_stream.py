@@ -134,34 +134,18 @@ class LinearizationStream(StateStream[Answer]):
     ) -> None:
         self.model = model
         self.settings = settings
-        super().__init__(counts if counts is not None else Counts(), StateInput(model, settings))
+        super().__init__(counts if counts is not None else Counts())
         self._linearizer: Linearizer = Linearizer(model)
-        self._contacts: ContactInput | None = None
         self._reporter: ContactReporter | None = None
         self._in_force: tuple[Closure, ...] = ()
         if settings.contacts.are_expected or model.loops:
             if model.loops:
                 settings.check_loops()
             source, basis = settings.contacts.source, settings.contacts.admissible_basis
-            self._contacts = ContactInput(model, settings.contacts)
             self._reporter = ContactReporter(self._linearizer, source, basis)
         self._efforts = JointInput(model)
-        self._wrenches = WrenchInput(
-            model,
-            settings.wrench_topics,
-            settings.wrench_timeout,
-            settings.missing_wrench,
-            settings.frame_prefix,
-        )
-        self._acceleration: MeasuredAcceleration | None = None
-        if settings.nu_dot == 'measured':
-            self._acceleration = MeasuredAcceleration(model.base, settings.nu_dot_cutoff)
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
-        self._last_answered: int | None = None
-        self._waiting: deque[tuple[Any, int, float]] = deque()
-        """Joint states that wait for the odometry after them: stamps [ns], when they came [s]."""
         self._is_ending = False
-        self._newest: Any = None  # joint state that the timer has not answered yet
         self._kept: dict[str, Any] = {}  # newest message of each topic, for a later stream
         self._new_effort = np.zeros(model.n)
         self._passive = np.array(
@@ -170,7 +154,7 @@ class LinearizationStream(StateStream[Answer]):
         )
         self.self_check = SelfCheck(model, settings)
         self.watch = Watch(model, settings.nu_dot == 'predicted')
-        self._topics = self._readers()
+        self.forget()
         self._state, self._tau = model.neutral_state(), np.zeros(model.n)
         self._base_wrench = np.zeros(6)
 
@@ -198,13 +182,28 @@ class LinearizationStream(StateStream[Answer]):
                     self._topics[topic](message)
 
     def forget(self) -> None:
-        """Start anew: the clock was set back."""
-        for part in (self._states, self._wrenches, self._contacts, self._acceleration):
-            if part is not None:
-                part.forget()
-        self._waiting.clear()
+        """Start with inputs that are empty but for efforts, also where the clock was set back."""
+        model, settings = self.model, self.settings
+        self._states = StateInput(model, settings)
+        self._contacts: ContactInput | None = None
+        if self._reporter is not None:
+            self._contacts = ContactInput(model, settings.contacts)
+        self._wrenches = WrenchInput(
+            model,
+            settings.wrench_topics,
+            settings.wrench_timeout,
+            settings.missing_wrench,
+            settings.frame_prefix,
+        )
+        self._acceleration: MeasuredAcceleration | None = None
+        if settings.nu_dot == 'measured':
+            self._acceleration = MeasuredAcceleration(model.base, settings.nu_dot_cutoff)
+        self._last_answered: int | None = None
+        self._waiting: deque[tuple[Any, int, float]] = deque()
+        """Joint states that wait for the odometry after them: stamps [ns], when they came [s]."""
+        self._newest: Any = None  # joint state that the timer has not answered yet
         self._kept = {k: message for k, message in self._kept.items() if k == 'joint_efforts'}
-        self._last_answered = self._newest = None
+        self._topics = self._readers()
 
     # ---- topics
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.errors import ConfigurationError, GeolinError, InputError, unknown_name
+from geolin_ros.errors import GeolinError, InputError, unknown_name
 from geolin_ros.linearization.contacts import anchored_where_needed
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
@@ -63,29 +63,26 @@ class RequestAnswerer:
 
         ``stamp`` [ns] and ``world_frame`` go into the header.
         """
-
-        def work() -> None:
-            self._check_size(len(request.external_wrenches) + len(request.contacts))
-            response.linearization = self._linearize(request, stamp, world_frame)
-
-        return self._answer(response, work)
+        acting = len(request.external_wrenches) + len(request.contacts)
+        return self._answer(response, acting, self._linearize, request, stamp, world_frame)
 
     def answer_along(self, request: Any, response: Any) -> Any:
         """Fill the response of a geolin_msgs/srv/LinearizeAlong, as `answer`."""
+        return self._answer(response, len(request.contacts), self._linearize_along, request)
 
-        def work() -> None:
-            self._check_size(len(request.contacts))
-            self._linearize_along(request, response.trajectory)
-
-        return self._answer(response, work)
-
-    def _answer(self, response: Any, work: Callable[[], None]) -> Any:
+    def _answer(self, response: Any, acting: int, work: Callable[..., None], *about: Any) -> Any:
+        """Refuse, before any work, what is too large: ``acting`` wrenches and contacts."""
         start = time.perf_counter()
         response.success, response.message = False, self._overload(start)
         if response.message:
             return response
         try:
-            work()
+            if acting > self._settings.service_size:
+                raise InputError(
+                    f'request has {acting} wrenches and contacts, expected at most '
+                    f'{self._settings.service_size}; raise parameter service.size'
+                )
+            work(response, *about)
             response.success = True
         except GeolinError as error:
             response.message = str(error)
@@ -93,7 +90,7 @@ class RequestAnswerer:
         self._taken.append((end, end - start))
         return response
 
-    def _linearize(self, request: Any, stamp: int, world_frame: str) -> Any:
+    def _linearize(self, response: Any, request: Any, stamp: int, world_frame: str) -> None:
         start = time.perf_counter()
         settings = self._requested_settings(request)
         model = self._model
@@ -123,9 +120,9 @@ class RequestAnswerer:
         writer = LinearizationWriter(
             message, model, settings, effort_given=True, make_contact=self._make_contact
         )
-        return writer.write(answer)
+        response.linearization = writer.write(answer)
 
-    def _linearize_along(self, request: Any, trajectory: Any) -> None:
+    def _linearize_along(self, response: Any, request: Any) -> None:
         """Answer by a linearizer that is kept as long as requests name the same contacts."""
         from geolin_ros.stream.along_messages import write_trajectory  # few nodes are asked for it
 
@@ -146,15 +143,14 @@ class RequestAnswerer:
         of = tuple(map(fields, request.contacts))
         if of != self._along_of:
             contacts = [read_contact(model, contact) for contact in request.contacts]
-            self._along_of, self._along = of, Linearizer(model, contacts)
-            self._room = self._along.along.room(count)
-        elif len(self._room) < count:
+            self._along_of, self._along, self._room = of, Linearizer(model, contacts), None
+        if self._room is None or len(self._room) < count:
             self._room = self._along.along.room(count)
         names = [contact.name for contact in self._along.contacts]
         flags = np.array(request.in_force, dtype=bool).reshape(count, feet)
         in_force = [tuple(itertools.compress(names, row)) for row in flags]
         plan = self._along.along(states, efforts, request.times, in_force, out=self._room)
-        write_trajectory(trajectory, plan)
+        write_trajectory(response.trajectory, plan)
 
     def _overload(self, now: float) -> str:
         """Return why one more request is too many, or too much work for others; empty if not."""
@@ -175,24 +171,12 @@ class RequestAnswerer:
             'service.budget'
         )
 
-    def _check_size(self, acting: int) -> None:
-        """Refuse, before any work, what is too large."""
-        if acting > self._settings.service_size:
-            raise InputError(
-                f'request has {acting} wrenches and contacts, expected at most '
-                f'{self._settings.service_size}; raise parameter service.size'
-            )
-
     def _requested_settings(self, request: Any) -> StreamSettings:
         changed: dict[str, Any] = {'nu_dot': 'predicted'}
         for name, codes in CODES.items():
-            words, code = {code: word for word, code in codes.items()}, getattr(request, name)
-            if code not in (0, *words):
-                raise ConfigurationError(
-                    f'request has {name} = {code}, expected 0 or one of {sorted(words)}'
-                )
-            if code:
-                changed[name] = words[code]
+            code = getattr(request, name)
+            if code:  # 0: as the node is configured
+                changed[name] = word_of(f'request has {name}', code, codes)
         if request.dt != 0.0:
             changed['dt'] = request.dt
         return dataclasses.replace(self._settings, **changed)

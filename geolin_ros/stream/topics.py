@@ -95,9 +95,7 @@ class TopicStream(Generic[T]):
 class StateStream(TopicStream[T]):
     """A stream that answers about the state of base and joints."""
 
-    def __init__(self, counts: Counts, states: 'StateInput') -> None:
-        super().__init__(counts)
-        self._states = states
+    _states: 'StateInput'
 
     @property
     def world_frame(self) -> str:

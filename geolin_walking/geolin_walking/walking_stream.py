@@ -80,8 +80,8 @@ class WalkingStream(StateStream[Question]):
         stops: Event | None = None,
     ) -> None:
         settings = stream_settings(default_values() | dict(values))
-        super().__init__(counts, StateInput(model, settings))
-        self.model = model
+        super().__init__(counts)
+        self.model, self._states = model, StateInput(model, settings)
         self.supports = supports_of(values)
         self.contacts = contacts_of(self.supports)
         self._state = model.neutral_state()

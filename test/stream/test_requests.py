@@ -176,7 +176,7 @@ REFUSED = [
     ({'joint_names': ['FL_hip', *NAMES[1:]]}, "'FL_hip' .*did you mean 'FL_hip_joint'"),
     ({'joint_names': [NAMES[1], *NAMES[1:]]}, '12 joints, expected each of the 12 once'),
     ({'joint_names': NAMES[1:]}, '11 joints, expected each of the 12 once'),
-    ({'form': 7}, r'form = 7, expected 0 or one of \[1, 2\]'),
+    ({'form': 7}, r'form = 7, expected one of \[1, 2\]'),
     ({'form': 2, 'dt': -0.1}, 'dt is -0.1, expected a positive'),
     ({'override_gravity': True, 'gravity': vector((0, 0, np.nan))}, 'gravity is .*nan'),
     ({'external_wrenches': [external_wrench(1, 'FL_feet')]}, "did you mean .*'FL_foot'"),

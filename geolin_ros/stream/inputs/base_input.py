@@ -110,7 +110,3 @@ class BaseInput:
         place_base(sample, self._twist_code, placement, H, v)
         self.stamp, self.world_frame = stamp, message.header.frame_id
         return BaseSample(stamp, H, v)
-
-    def forget(self) -> None:
-        """Start anew, after the clock was set back."""
-        self.stamp = None

@@ -78,11 +78,6 @@ class MeasuredAcceleration:
         """How late nu_dot is [s]."""
         return max(part.delay for part in self._parts)
 
-    def forget(self) -> None:
-        """Start anew, after the clock was set back."""
-        for part in self._parts:
-            part.forget()
-
     def nu_dot(self) -> Array:
         """Return the newest nu_dot (m,).
 

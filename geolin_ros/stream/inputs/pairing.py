@@ -53,10 +53,6 @@ class Pairing:
             self._samples.clear()
         self._samples.append(sample)
 
-    def forget(self) -> None:
-        """Start anew."""
-        self._samples.clear()
-
     def is_ready(self, stamp: int) -> bool:
         """Whether no later sample is needed for ``stamp`` [ns]."""
         return not self._waits or (bool(self._samples) and self._samples[-1].stamp >= stamp)

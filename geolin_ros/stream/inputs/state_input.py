@@ -107,10 +107,3 @@ class StateInput:
     def read_efforts(self, message: Any, tau: Array) -> None:
         """Write the efforts of a joint state into ``tau`` (n,), as `read` does the rest."""
         self._joints.read(message, 'effort', tau, Cause.MISSING_EFFORT)
-
-    def forget(self) -> None:
-        """Start anew: the clock was set back."""
-        self._pairing.forget()
-        self._base.forget()
-        self._parts.forget()
-        self._last_stamp = None

@@ -116,12 +116,6 @@ class TransformInput:
         v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._angular[1]))
         return BaseSample(stamp, H, v)
 
-    def forget(self) -> None:
-        """Start anew, after the clock was set back; static transforms stay."""
-        self._transforms = {k: link for k, link in self._transforms.items() if link.stamp is None}
-        self._velocity.forget()
-        self._angular = self.stamp = None
-
     def _chain(self) -> list[_Transform]:
         """Return the transforms from the base up to the world; none while one is missing."""
         chain: list[_Transform] = []

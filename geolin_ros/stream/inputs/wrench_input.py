@@ -101,11 +101,6 @@ class WrenchInput:
             wrenches.append(Wrench(about.link, value[:3], value[3:], about.kind))
         return wrenches, findings
 
-    def forget(self) -> None:
-        """Start anew, after the clock was set back."""
-        for newest in self._newest.values():
-            newest.stamp = None
-
     def _on_link(self, about: WrenchTopic, frame: str, value: Array) -> Array:
         """Return a wrench measured in ``frame`` in axes of and about the origin of the link."""
         frames = self._model.frames
