@@ -146,6 +146,7 @@ class LinearizationStream(StateStream[Answer]):
         self._efforts = JointInput(model)
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
         self._is_ending = False
+        self._newest: Any = None  # joint state that the timer has not answered yet
         self._kept: dict[str, Any] = {}  # newest message of each topic, for a later stream
         self._new_effort = np.zeros(model.n)
         self._passive = np.array(
@@ -201,7 +202,7 @@ class LinearizationStream(StateStream[Answer]):
         self._last_answered: int | None = None
         self._waiting: deque[tuple[Any, int, float]] = deque()
         """Joint states that wait for the odometry after them: stamps [ns], when they came [s]."""
-        self._newest: Any = None  # joint state that the timer has not answered yet
+        self._newest = None
         self._kept = {k: message for k, message in self._kept.items() if k == 'joint_efforts'}
         self._topics = self._readers()
 
@@ -371,8 +372,7 @@ class LinearizationStream(StateStream[Answer]):
                 if with_contacts:
                     self._linearizer.contacts = contacts
                 point = OperatingPoint(0, 0, self._state, self._tau, self._tau, (), ())
-                answer = linearize(point, self._linearizer, self.settings, self._reporter)
-            self.self_check.warm_up(answer.state, answer.A, answer.B)
+                linearize(point, self._linearizer, self.settings, self._reporter)
         if self._reporter is not None:
             self._linearizer.contacts = ()  # also where it was singular on one of the sets
             rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages

@@ -5,24 +5,16 @@
 See `geolin_ros.verification.certificate`.
 """
 
-import contextlib
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from geolin_ros.errors import GeolinError
-from geolin_ros.linearization.contacts import Contact
-from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.typing import Array
 from geolin_ros.verification.certificate import Certificate, Certifier, Claim
 from geolin_ros.verification.directional import Form
-
-IMPOSSIBLE = GeolinError, np.linalg.LinAlgError
-"""What a check raises where it has no answer."""
 
 
 class Sample(NamedTuple):
@@ -91,10 +83,13 @@ class SelfCheck:
 
     def check(self, sample: Sample) -> Verdict | None:
         """Certify a sample and keep the verdict; None if that is impossible."""
+        from geolin_ros.dynamics.conditioning import conditioning  # not before the first check
+
         start = time.thread_time()  # what others take meanwhile is not the check's
         try:
-            found, warning = self._examine(sample)
-        except IMPOSSIBLE as error:
+            warning = conditioning(self._model, sample.claim.state).warning
+            found = certify(self._certifier, sample)
+        except (GeolinError, np.linalg.LinAlgError) as error:
             self.impossible += 1
             self.reason = str(error)
             return None
@@ -107,28 +102,6 @@ class SelfCheck:
         warnings = (warning,) if warning else ()
         self.newest = Verdict(sample.stamp, found, self._checks, self._failures, warnings)
         return self.newest
-
-    def warm_up(self, state: State, A: Array, B: Array) -> None:
-        """Compile, or load, what a check needs, whatever it finds."""
-        model, settings = self._model, self._settings
-        if settings.certificate_every == 0:
-            return
-        has_wrenches = settings.wrench_topics or settings.nu_dot != 'predicted'
-        has_contacts = settings.contacts.are_expected or model.loops
-        claim = Claim(
-            *(state.copy(), np.zeros(model.n), A.copy(), B.copy(), np.zeros(model.m)),
-            wrenches=(Wrench(model.base_link),) if has_wrenches else (),
-            contacts=(Contact(model.link_names[-1]),) if has_contacts else (),
-        )
-        with contextlib.suppress(*IMPOSSIBLE):
-            self._examine(Sample(0, claim))
-
-    def _examine(self, sample: Sample) -> tuple[Certificate, str]:
-        """Return the certificate, and what digits the state costs, in words."""
-        from geolin_ros.dynamics.conditioning import conditioning  # not before the first check
-
-        warning = conditioning(self._model, sample.claim.state).warning
-        return certify(self._certifier, sample), warning
 
     @property
     def errors(self) -> list[str]:

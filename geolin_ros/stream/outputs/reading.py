@@ -103,7 +103,6 @@ def read_linearization(message: Any) -> ReceivedLinearization:
         field: word_of(f'linearization has {field}', getattr(message, field), codes)
         for field, codes in _CODES.items()
     }
-    same = 'base_frame', 'model_name', 'model_hash', 'dt'
     g = message.gravity
     return ReceivedLinearization(
         stamp=nanoseconds(message.header.stamp),
@@ -120,7 +119,10 @@ def read_linearization(message: Any) -> ReceivedLinearization:
         columns=positions + rates,
         inputs=tuple(f'tau.{name}' for name in actuated),
         next_state=read_state(message.next_state) if words['form'] == 'discrete' else None,
-        **{name: getattr(message, name) for name in same},
+        base_frame=message.base_frame,
+        model_name=message.model_name,
+        model_hash=message.model_hash,
+        dt=message.dt,
         **words,
     )
 
