@@ -5,12 +5,10 @@
 import dataclasses
 import math
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +18,6 @@ from geolin_ros.description import (
     SINGLE_AXIS_KINDS,
     Description,
     Finding,
-    Joint,
     Link,
     Severity,
     mass_properties,
@@ -45,14 +42,8 @@ MOST_TURNS = 2.0
 """A joint limit beyond this many turns is in degrees."""
 LARGEST_ROBOT = 50.0
 """Longer robots [m] are written in millimetres."""
-LONGEST_JOINT = 20.0
-"""A joint this many times farther from its parent than the median is in millimetres."""
 DENSEST = 25_000.0
 """No metal is as dense [kg/m^3]."""
-BALLS = (300.0, 12_000.0)
-"""Densities [kg/m^3] of balls that somebody may have measured, or computed."""
-PLACEHOLDERS = 3
-"""Links of one mere diagonal a 1: from so many on, somebody made it up."""
 
 
 MILLIMETRES, GRAMS = 'check the units: m, not mm', 'check the units: kg, not g'
@@ -72,18 +63,19 @@ class Report:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
-    """Return what there is to say about a URDF or MJCF text, path or urdfpy-shaped object.
+def lint(source: str | Path, root: str | None = None) -> Report:
+    """Return what there is to say about a URDF or MJCF text, or path.
 
     Never raises for a bad description: all that stops it from being read are findings. Of a path
     the meshes are looked for. ``root`` is the robot's first body in an MJCF with several trees.
     """
     name = str(source) if isinstance(source, Path) else 'URDF'
     model, description, found = None, None, list[Finding]()
+    shapes: dict[str, list[Shape]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         try:
-            if isinstance(source, str | Path) and mjcf.is_mjcf(source):
+            if mjcf.is_mjcf(source):
                 description = mjcf.read(source, root).description
             else:
                 mjcf.check_no_root(source, root)
@@ -95,9 +87,8 @@ def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
         except GeolinError as error:
             found = _from_error('', error, name)
         errors = [finding for finding in found if finding.severity == 'error']
-        shapes: dict[str, list[Shape]] = {}
         try:
-            shapes = _shapes(source)
+            shapes = {} if mjcf.is_mjcf(source) else read_shapes(source)
         except GeolinError as error:
             found += _from_error('', error, name) if not errors else []
         if description is not None:
@@ -107,7 +98,7 @@ def lint(source: str | bytes | Path | Any, root: str | None = None) -> Report:
             size = math.inf if tree_findings(description) else _size(description)
             found += _links(description, size, _boxes(shapes))
             found += _joints(description, size)
-            found += _whole(description, size, model)
+            found += _whole(size, model)
         if isinstance(source, Path):
             found += _meshes(shapes, source)
     found = merged(finding for finding in found if not _follows(finding, errors))
@@ -141,25 +132,17 @@ def _follows(finding: Finding, errors: list[Finding]) -> bool:
     )
 
 
-def _whole(description: Description, size: float, model: TreeModel | None) -> Iterator[Finding]:
+def _whole(size: float, model: TreeModel | None) -> Iterator[Finding]:
     if LARGEST_ROBOT < size < math.inf:
         problem = f'is {size:.4g} m long from its root to its farthest joint'
         yield Finding('warning', 'the robot', problem, MILLIMETRES)
-    if model is None:
-        return
-    if not 0.01 <= model.total_mass <= 10_000.0:
+    if model is not None and not 0.01 <= model.total_mass <= 10_000.0:
         problem = f'total mass is {model.total_mass:.3g} kg'
         yield Finding('warning', 'the robot', problem, GRAMS)
-    for link in description.links:
-        if link.name == model.base_link and not link.inertia.any():
-            problem = 'is the root and has no inertia of its own'
-            fix = 'nothing to do where a fixed joint carries the first body'
-            yield Finding('note', f'link {link.name!r}', problem, fix)
 
 
 def _links(description: Description, size: float, boxes: dict[str, Array]) -> Iterator[Finding]:
     moved = {joint.child for joint in description.joints if joint.kind != 'fixed'}
-    made_up = _placeholders(description)
     for link in description.links:
         where = f'link {link.name!r}'
         warn = partial(Finding, 'warning', where)
@@ -170,9 +153,10 @@ def _links(description: Description, size: float, boxes: dict[str, Array]) -> It
                 fix = 'give it an <inertial> unless it is a frame'
                 yield Finding('note', where, 'moves but has no inertia of its own', fix)
             continue
-        if link.name in made_up:
+        made_up = _is_placeholder(mass, com, inertia)
+        if made_up:
             fix = 'take the tensor from CAD, or that of a box of its mass and size'
-            yield warn(f'inertia {made_up[link.name]} is a placeholder', fix)
+            yield warn(f'inertia {inertia[0, 0]:.3g} in all six entries is a placeholder', fix)
         else:
             yield from _moments(link, size)
         if distance > LARGEST_RADIUS * size:
@@ -194,7 +178,7 @@ def _links(description: Description, size: float, boxes: dict[str, Array]) -> It
         reach = np.maximum(upper - com, com - lower) ** 2
         largest, moments = mass * (reach.sum() - reach), np.diag(inertia)
         axis = int(np.argmax(moments / np.maximum(largest, 1e-300)))
-        if link.name not in made_up and moments[axis] > 1.5 * largest[axis]:
+        if not made_up and moments[axis] > 1.5 * largest[axis]:
             yield warn(
                 f'i{"xyz"[axis] * 2} is {moments[axis]:.3g} kg m^2; {mass:.3g} kg in its shapes, '
                 f'{shown} m, has at most {largest[axis]:.3g}',
@@ -202,30 +186,10 @@ def _links(description: Description, size: float, boxes: dict[str, Array]) -> It
             )
 
 
-def _placeholders(description: Description) -> dict[str, str]:
-    """Return the inertias that nobody has measured, of links by their names: all the same."""
-    found: dict[str, str] = {}
-    alike: dict[float, list[str]] = defaultdict(list)
-    for link in description.links:
-        mass, com, inertia = mass_properties(link.inertia)
-        scale = 1e-9 * (float(np.abs(inertia).max()) + mass * float(com @ com))
-        if np.abs(inertia).max() <= scale:
-            continue
-        value = float(inertia[0, 0])
-        if np.all(np.abs(inertia - value) <= scale):
-            found[link.name] = f'{value:.3g} in all six entries'
-        elif np.all(np.abs(inertia - value * np.eye(3)) <= scale) and not _is_ball(mass, value):
-            alike[float(f'{value:.9g}')].append(link.name)
-    for value, names in alike.items():
-        if len(names) >= PLACEHOLDERS:
-            found |= dict.fromkeys(names, f'diag({value:g}, {value:g}, {value:g})')
-    return found
-
-
-def _is_ball(mass: float, moment: float) -> bool:
-    """Whether a solid ball of some material has them."""
-    radius = math.sqrt(2.5 * moment / mass) if mass > 0.0 else math.inf
-    return BALLS[0] < mass / (4.0 / 3.0 * math.pi * radius**3) < BALLS[1]
+def _is_placeholder(mass: float, com: Array, inertia: Array) -> bool:
+    """Whether all six entries of an inertia are the same, which nobody has measured."""
+    scale = 1e-9 * (float(np.abs(inertia).max()) + mass * float(com @ com))
+    return bool(scale < np.abs(inertia).max() and np.ptp(inertia) <= scale)
 
 
 def _moments(link: Link, size: float) -> Iterator[Finding]:
@@ -262,17 +226,9 @@ def _moments(link: Link, size: float) -> Iterator[Finding]:
 
 def _joints(description: Description, size: float) -> Iterator[Finding]:
     mass = sum(float(link.inertia[0, 0]) for link in description.links)
-    lengths = [float(np.linalg.norm(joint.placement[:3, 3])) for joint in description.joints]
-    usual = float(np.median([length for length in lengths if length > 1e-6] or [0.0]))
-    for joint, length in zip(description.joints, lengths, strict=True):
-        where, limits, mimic = f'joint {joint.name!r}', joint.limits, joint.mimic
+    for joint in description.joints:
+        where, limits = f'joint {joint.name!r}', joint.limits
         warn, note = partial(Finding, 'warning', where), partial(Finding, 'note', where)
-        if length > max(1.0, LONGEST_JOINT * usual) and len(lengths) > 2:
-            problem = f'is {length:.4g} m away from its parent; {usual:.3g} m is usual here'
-            yield warn(problem, MILLIMETRES)
-        if mimic is not None and mimic.multiplier == 0.0:
-            problem = f'mimics {mimic.joint!r} with multiplier 0: it never moves'
-            yield warn(problem, 'make the joint fixed')
         if joint.kind not in SINGLE_AXIS_KINDS:
             continue
         norm = float(np.linalg.norm(joint.axis))
@@ -288,7 +244,7 @@ def _joints(description: Description, size: float) -> Iterator[Finding]:
                 'cannot be real',
                 f'{ACTUATOR}, or give effort_limit in the overlay: gains weigh efforts by it',
             )
-        elif not math.isfinite(limits.effort) and mimic is None:
+        elif not math.isfinite(limits.effort) and joint.mimic is None:
             fix = 'add <limit effort="..."/>, in MJCF actuatorfrcrange="..."'
             yield note('no effort limit', fix)
         if limits.velocity == 0.0 or FASTEST < limits.velocity < math.inf:
@@ -302,15 +258,6 @@ def _joints(description: Description, size: float) -> Iterator[Finding]:
                 f'limits {limits.lower:.4g} and {limits.upper:.4g} rad are {turns:.3g} turns',
                 'check the units: rad, not degrees; or make the joint continuous',
             )
-
-
-def _shapes(source: Any) -> dict[str, list[Shape]]:
-    """Return the shapes of each link; none of an object's."""
-    if isinstance(source, bytes | bytearray):
-        source = source.decode(errors='replace')
-    if mjcf.is_mjcf(source):
-        return {}
-    return read_shapes(source) if isinstance(source, str | Path) else {}
 
 
 def _boxes(shapes: dict[str, list[Shape]]) -> dict[str, Array]:
@@ -327,36 +274,25 @@ def _boxes(shapes: dict[str, list[Shape]]) -> dict[str, Array]:
 
 
 def _meshes(shapes: dict[str, list[Shape]], urdf_file: Path) -> Iterator[Finding]:
-    """Yield a finding for each package, or folder, of meshes that are not where the URDF says."""
-    lost: dict[str, list[str]] = defaultdict(list)
+    """Yield a finding for each mesh that is not where the URDF says."""
     for name in dict.fromkeys(shape.file for its in shapes.values() for shape in its):
-        scheme, colon, rest = name.partition('://')
+        scheme, colon, _ = name.partition('://')
         if not name or (colon and scheme not in ('package', 'model', 'file')):
             continue
         try:
             find_mesh(name, urdf_file)
         except UrdfError:
-            package = f'{scheme}://{rest.lstrip("/").split("/")[0]}'
-            folder = package if colon and scheme != 'file' else str(Path(name).parent)
-            lost[folder].append(Path(name).name)
-    for folder, names in lost.items():
-        shown = ', '.join(names[:3]) + (f' and {len(names) - 3} more' if len(names) > 3 else '')
-        fix = 'correct the paths, or source the workspace of the package; dynamics need no meshes'
-        yield Finding('warning', f'meshes in {folder}', f'not found: {shown}', fix)
+            fix = 'correct paths, or source the workspace of the package; dynamics need no meshes'
+            yield Finding('warning', f'mesh {name}', 'not found', fix)
 
 
 def _size(description: Description) -> float:
     """Return the longest way from the root along joint placements [m]; 1 m for a single body."""
-    children: dict[str, list[Joint]] = {}
-    for joint in description.joints:
-        children.setdefault(joint.parent, []).append(joint)
-    moved = {joint.child for joint in description.joints}
-    reach = {link.name: 0.0 for link in description.links if link.name not in moved}
-    pending = list(reach)
-    while pending:
-        parent = pending.pop()
-        for joint in children.get(parent, ()):
-            reach[joint.child] = reach[parent] + float(np.linalg.norm(joint.placement[:3, 3]))
-            pending.append(joint.child)
-    longest = max(reach.values())
+    above, longest = {joint.child: joint for joint in description.joints}, 0.0
+    for link in description.links:
+        name, length = link.name, 0.0
+        while name in above:
+            length += float(np.linalg.norm(above[name].placement[:3, 3]))
+            name = above[name].parent
+        longest = max(longest, length)
     return longest if longest > 0.05 else 1.0
