@@ -198,7 +198,7 @@ def test_identify__writes_a_page_that_says_what_was_found(recorded, tmp_path, ur
     assert len(measured) + 1 == len(data['time'])
     assert np.std(identified - measured) < 0.2 * np.std(described - measured)
     assert data['rank'] == printed['rank'] > 0
-    assert len(data['combinations']) == printed['numbers']
+    assert len(data['left']) == printed['numbers']
     names = {(change['of'], change['name']) for change in data['changes']}
     assert {('lower', 'mass'), ('shoulder', 'friction')} < names
     look_at(page, tmp_path, data)

@@ -16,7 +16,7 @@ from geolin_tools.identification import (
     prepare,
     rooms_of,
 )
-from geolin_tools.identification.bodies import Body, is_physical
+from geolin_tools.identification.parameters import Body, is_physical
 
 from geolin_ros import Linearizer, TreeModel, urdf
 from geolin_ros.dynamics.derivatives import inertial_parameters

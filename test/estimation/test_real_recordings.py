@@ -10,7 +10,7 @@ import pytest
 from geolin_tools.identification import (
     identify,
 )
-from geolin_tools.identification.bodies import is_physical
+from geolin_tools.identification.parameters import is_physical
 from support.environment import ROOT
 
 from geolin_ros.errors import ModelWarning

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Masses, rotors, friction and springs of a robot from what was measured on it."""
 
-from geolin_tools.identification.bodies import rooms_of
-from geolin_tools.identification.deviations import Deviations, deviations
 from geolin_tools.identification.excitation import (
     Excitation,
     Trajectory,
@@ -13,17 +11,16 @@ from geolin_tools.identification.excitation import (
 )
 from geolin_tools.identification.identification import (
     Change,
-    Combination,
     Identification,
     choose_prior,
     identify,
 )
-from geolin_tools.identification.overlay import overlay_of
-from geolin_tools.identification.parameters import Prior
+from geolin_tools.identification.parameters import Prior, rooms_of
+from geolin_tools.identification.results import Deviations, deviations, overlay_of
 from geolin_tools.identification.signals import Motion, Signals, check, prepare
 
 __all__ = [
-    'Change', 'Combination', 'Deviations', 'Excitation', 'Identification', 'Motion', 'Prior',
+    'Change', 'Deviations', 'Excitation', 'Identification', 'Motion', 'Prior',
     'Signals', 'Trajectory', 'check', 'choose_prior', 'deviations', 'examine', 'find_delay',
     'identify', 'overlay_of', 'prepare', 'propose', 'rooms_of',
 ]  # fmt: skip

@@ -49,9 +49,7 @@ AGREED, NEARLY = 2.0, 0.5
 OFF = 2.0
 """Efforts so many times too large or too small are in another unit,"""
 ENOUGH = 0.4
-"""where the description explains so much of them; smaller ones than it are anyway,"""
-BEYOND = 1.5
-"""or so many times the largest that the joint has."""
+"""where the description explains so much of them; smaller ones than it are anyway."""
 BACKWARDS = -0.7
 """Correlation of friction with the motion from which on it drives: the sign is wrong."""
 POOR = 0.3
@@ -208,16 +206,11 @@ def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[s
         )
     size = np.where(alike.share > ENOUGH, np.abs(alike.factor), alike.size)
     other = ((alike.share > ENOUGH) & (size > OFF)) | (size < 1.0 / OFF)
-    measured = np.zeros(model.n) if signals.effort is None else signals.effort
-    reached = np.abs(np.nan_to_num(np.atleast_2d(measured))).max(axis=0)
-    beyond = (limits.effort > 0.0) & (reached > BEYOND * limits.effort)
-    for c in np.flatnonzero(other | beyond):
-        what = f'are {size[c]:.3g} times what the description expects'
-        if not other[c]:
-            what = f'reach {reached[c]:.4g}, its limit is {limits.effort[c]:.4g}'
+    for c in np.flatnonzero(other):
         yield (
-            f'efforts of joint {names[c]!r} {what}: amperes, or torques of the motor before its '
-            f'gear? convert them to N m, or let identify --scale {names[c]} find the factor'
+            f'efforts of joint {names[c]!r} are {size[c]:.3g} times what the description expects: '
+            'amperes, or torques of the motor before its gear? convert them to N m, or let '
+            f'identify --scale {names[c]} find the factor'
         )
 
 

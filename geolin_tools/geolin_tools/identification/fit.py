@@ -20,9 +20,8 @@ import numpy as np
 from geolin_ros.errors import UnsolvableError
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
-from geolin_tools.identification.bodies import NUMBERS
 from geolin_tools.identification.equations import Equations
-from geolin_tools.identification.parameters import JointNumber, Parameters
+from geolin_tools.identification.parameters import NUMBERS, JointNumber, Parameters
 from geolin_tools.identification.signals import KEPT_RATE, Track
 
 optimize = optional('scipy.optimize', extra='estimation')

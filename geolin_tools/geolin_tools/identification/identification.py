@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot identified from recordings, tried on data kept aside."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -12,11 +11,19 @@ import numpy as np
 from geolin_ros.errors import RecordingError, UnsolvableError, UnsupportedJointError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
-from geolin_tools.identification.bodies import NUMBERS, TENSOR, is_physical, of_mass
 from geolin_tools.identification.equations import Equations, equations_of, joined
 from geolin_tools.identification.excitation import find_delay
 from geolin_tools.identification.fit import Fit, Watch, fit, predict
-from geolin_tools.identification.parameters import LOGARITHMIC, UNITS, Parameters, Prior
+from geolin_tools.identification.parameters import (
+    LOGARITHMIC,
+    NUMBERS,
+    TENSOR,
+    UNITS,
+    Parameters,
+    Prior,
+    is_physical,
+    of_mass,
+)
 from geolin_tools.identification.signals import Signals, check, prepare
 
 KEPT_ASIDE = 0.25
@@ -64,13 +71,6 @@ class Change(NamedTuple):
         if self.name in ('mass', *LOGARITHMIC) and self.after * self.before > 0.0:
             return abs(float(np.log(self.after / self.before)) * self.before / self.prior)
         return abs(self.after - self.before) / self.prior
-
-
-class Combination(NamedTuple):
-    """A direction of the numbers, and what is left of its standard deviation (1: all)."""
-
-    left: float
-    shares: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -159,24 +159,13 @@ class Identification:
             changes.append(Change(*names, *map(float, row)))
         return changes
 
-    def combinations(self) -> list[Combination]:
-        """Return the directions of the numbers, best known first.
+    def left(self) -> Array:
+        """Return what is left of the deviation (p,) of combinations of the numbers, least first.
 
-        Each names what takes most part in it.
+        1 is all: the data tell nothing of it.
         """
-        p, model = self.parameters, self.model
-        names = [model.body_names[i] for i in p.bodies for _ in range(NUMBERS)]
-        names += [f'{model.joint_names[number.joint]} {number.kind}' for number in p.joints]
-        values, vectors = np.linalg.eigh(self.fit.information)
-        found = []
-        for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
-            share: dict[str, float] = defaultdict(float)
-            for name, part in zip(names, vector**2, strict=True):
-                share[name] += float(part)
-            left = 1.0 / np.sqrt(1.0 + max(float(value), 0.0))
-            most = sorted(share.items(), key=lambda item: -item[1])[:3]
-            found.append(Combination(left, tuple(most)))
-        return found
+        values = np.linalg.eigvalsh(self.fit.information)[::-1]
+        return np.asarray(1.0 / np.sqrt(1.0 + np.maximum(values, 0.0)))
 
     @property
     def rank(self) -> int:

@@ -14,6 +14,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.offline.points import Watch, recorded_points
 from geolin_ros.offline.source import Source
+from geolin_ros.spatial import se3
 from geolin_ros.stream.drops import EARLY, Cause, DroppedInput
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.stamps import nanoseconds
@@ -107,17 +108,13 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
 
 def _sum_on(link: str, model: TreeModel, state: State, wrenches: Sequence[Wrench]) -> Array:
     """Return the wrench (6,) on a link about the origin of the world, in world axes."""
-    H, total = Kinematics(model, state).pose(link), np.zeros(6)
-    for wrench in wrenches:
-        if wrench.link != link:
-            continue
-        force, moment = np.asarray(wrench.force), np.asarray(wrench.moment)
-        if wrench.kind == 'body':
-            force, moment = H[:3, :3] @ force, H[:3, :3] @ moment
-        if wrench.kind != 'world':
-            moment = moment + np.cross(H[:3, 3], force)
-        total += np.concatenate((force, moment))
-    return total
+    H = Kinematics(model, state).pose(link)
+    level = np.eye(4)
+    level[:3, 3] = H[:3, 3]
+    frames = {'body': H, 'world_oriented': level, 'world': np.eye(4)}
+    own = (one for one in wrenches if one.link == link)
+    each = [se3.wrench_map(frames[w.kind]) @ np.hstack((w.force, w.moment)) for w in own]
+    return np.asarray(np.sum(each, axis=0))
 
 
 def _seconds(stamps: Sequence[int]) -> Array:

@@ -384,13 +384,7 @@ def _identified(found: Identification, recordings: Sequence[str]) -> dict[str, A
             | {'moved': rounded(change.moved, 4), 'determined': rounded(change.determined, 4)}
             for change in found.changes()
         ],
-        'combinations': [
-            {
-                'left': rounded(combination.left, 4),
-                'shares': [[name, rounded(part, 3)] for name, part in combination.shares],
-            }
-            for combination in found.combinations()
-        ],
+        'left': rounded(found.left(), 4),
     }
 
 

@@ -26,15 +26,14 @@ function showChanges() {
 }
 
 function showCombinations() {
-  const left = data.combinations.map((found) => found.left);
+  const { left } = data;
   $('rank').textContent = `${data.rank} of ${left.length} combinations are determined: less than 0.71 of their standard deviation before is left.`;
   chart('spectrum', left.map((_, k) => k + 1), [{ values: left }], { x: 'combination, best known first', y: 'part of the deviation left', logarithmic: true });
-  fill($('combinations'), data.combinations.map(({ left, shares }, k) => [k + 1, short(left), shares.map(([name, part]) => `${name} ${percent(part)}`).join(', ')]));
 }
 
 $('robot').textContent = data.robot;
 $('summary').textContent = `identified from ${data.recordings.join(', ')}`;
-facts([[data.samples, 'samples'], [`${short(data.cutoff)} Hz`, 'filter'], [`${short(1000 * data.delay)} ms`, 'delay of efforts taken out'], [`${data.rank} of ${data.combinations.length}`, 'combinations determined']]);
+facts([[data.samples, 'samples'], [`${short(data.cutoff)} Hz`, 'filter'], [`${short(1000 * data.delay)} ms`, 'delay of efforts taken out'], [`${data.rank} of ${data.left.length}`, 'combinations determined']]);
 showEfforts();
 fill($('left'), data.rows.filter((row) => row.values).map(({ name, effort, before, after }) => [name, short(effort), short(before), short(after), before ? short(after / before) : '']));
 showChanges();
