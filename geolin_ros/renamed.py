@@ -47,7 +47,7 @@ MOVED = {
     'geolin_ros.export': 'geolin_tools.export',
     'geolin_ros.linearization.contacts.rows': 'geolin_ros.linearization.constrained_dynamics',
     'geolin_ros.model.lint': 'geolin_tools.lint',
-    'geolin_ros.offline.comparison': 'geolin_tools.comparison',
+    'geolin_ros.offline.comparison': 'geolin_tools.cli.compare',
     'geolin_ros.offline.modes': 'geolin_tools.modes',
     'geolin_ros.ros.linearization_node': 'geolin_ros.ros.linearizer',
     'geolin_ros.ros.lqr_node': 'geolin_control.lqr_node',

@@ -17,6 +17,9 @@ from geolin_ros.optional import optional
 from geolin_ros.stream.analysis import STILL, leading_modes
 from geolin_ros.typing import Array
 
+figures = optional('matplotlib.figure', extra='plot')
+
+
 PHASES = 24
 AMPLITUDE = 0.35
 """Largest entry of the displacement that is shown [rad or m]."""
@@ -83,8 +86,6 @@ def displaced(model: TreeModel, state: State, shape: Any, amplitude: float, phas
         step[: model.m] = (position / largest * np.exp(1j * phase)).real * amplitude
     return state.retract(step)
 
-
-figures = optional('matplotlib.figure', extra='plot')
 
 _COLOURS = {'grows': '#c44e52', 'decays': '#4c72b0', 'neither grows nor decays': '#8c8c8c'}
 _LINES = 40

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from geolin_tools.reports.inspection import inspect
+from geolin_tools.cli.inspect import inspect
 from support.bags import FOLDER, START, Messages, Sample, write_bag
 from support.datasets import run
 from support.robots import example_robot

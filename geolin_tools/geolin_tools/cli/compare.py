@@ -1,11 +1,24 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""``geolin compare``: how far two runs or two models are apart."""
+"""``geolin compare``: how far two runs, or two models, are apart."""
 
 import argparse
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from geolin_ros.cli._recordings import Progress, add_output_arguments, add_xacro_argument, show
+from geolin_ros.datasets import open_dataset
+from geolin_ros.errors import ModelWarning, RecordingError
+from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.mjcf import is_mjcf
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.points import Watch
 from geolin_ros.robots import ROBOTS, locate
+from geolin_ros.typing import Array
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the differences; 1 if a quantity is further apart than the tolerance."""
-    from geolin_tools.comparison import compare
-
     a, b = (str(locate(x)) if x in ROBOTS else x for x in (options.a, options.b))
     result = compare(a, b, Progress(options, ' quantities'))
     where = 'common samples' if result['kind'] == 'runs' else 'random states'
@@ -36,3 +47,123 @@ def run(options: argparse.Namespace) -> int:
     show(options, result, '\n'.join(lines))
     apart = [found['relative'] for found in result['quantities'].values()]
     return int(not apart or max(apart) > options.tolerance)
+
+
+STRIDE = 512
+STATES = 20
+RUN_VARIABLES = ('H', 's', 'v', 'r', 'tau', 'nu_dot', 'A', 'B', 'drift')
+Difference = dict[str, Any]
+
+
+def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Difference:
+    """Compare two datasets, or two descriptions (URDF, xacro, MJCF); ready for JSON.
+
+    There are ``kind``, ``differences``, sentences about what cannot be compared by numbers, and
+    ``quantities``: largest ``absolute`` difference, and ``relative`` to the largest entry in
+    ``a``, of each. ``watch`` wraps the quantities of datasets as they are read, of which there
+    are ``total``. Raises `RecordingError` if they are of different kinds, or have nothing in
+    common.
+    """
+    are_models = [Path(path).suffix in ('.urdf', '.xacro') or is_mjcf(path) for path in (a, b)]
+    if all(are_models):
+        return _compare_models(a, b)
+    if any(are_models):
+        raise RecordingError(f'{a} and {b} are a model and a run, expected two of one kind')
+    return _compare_runs(a, b, watch)
+
+
+def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
+    first, second = open_dataset(a), open_dataset(b)
+    times = [dataset.time.values.astype('int64') for dataset in (first, second)]
+    common, in_a, in_b = np.intersect1d(*times, return_indices=True)
+    if not len(common):
+        raise RecordingError(f'{a} and {b} have no stamp in common, expected runs of one bag')
+    attributes = ('robot', 'model_hash', 'bags', 'drops', 'complete')
+    mine, other = (
+        {name: run.attrs.get(name) for name in attributes} | run.attrs['settings']
+        for run in (first, second)
+    )
+    sentences = [
+        f'{name} is {_short(value)} and {_short(other.get(name))}'
+        for name, value in mine.items()
+        if other.get(name) != value
+    ]
+    for path, samples in ((a, times[0]), (b, times[1])):
+        if len(samples) > len(common):
+            sentences.append(f'{len(samples) - len(common)} samples are in {path} only')
+    quantities = {}
+    for name in watch(RUN_VARIABLES, len(RUN_VARIABLES)):
+        x, y = first[name], second[name]
+        if x.shape[1:] != y.shape[1:]:
+            sentences.append(f'{name} has shapes {x.shape[1:]} and {y.shape[1:]}')
+            continue
+        steps = (slice(k, k + STRIDE) for k in range(0, len(common), STRIDE))
+        quantities[name] = _apart(
+            (x.isel(time=in_a[step]).values, y.isel(time=in_b[step]).values) for step in steps
+        )
+    return {
+        'kind': 'runs',
+        'common': len(common),
+        'differences': sentences,
+        'quantities': quantities,
+    }
+
+
+def _apart(pairs: Iterable[tuple[Array, Array]]) -> dict[str, float]:
+    """Return how far pairs of arrays are apart, NaN aside."""
+    absolute, scale = 0.0, 0.0
+    for x, y in pairs:
+        both = np.isfinite(x) & np.isfinite(y)
+        absolute = max(absolute, float(np.abs(x - y).max(where=both, initial=0.0)))
+        scale = max(scale, float(np.abs(x).max(where=both, initial=0.0)))
+    return {'absolute': absolute, 'relative': absolute / (scale or 1.0)}
+
+
+def _compare_models(a: str, b: str) -> Difference:
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        first, second = TreeModel.from_file(a), TreeModel.from_file(b)
+    sentences = []
+    for name in ('name', 'total_mass', 'joint_names', 'body_names', 'hash'):
+        mine, other = getattr(first, name), getattr(second, name)
+        if isinstance(mine, tuple):
+            lost, new = [x for x in mine if x not in other], [x for x in other if x not in mine]
+            if lost or new:
+                sentences.append(f'{name}: {lost} only in {a}, {new} only in {b}')
+            elif mine != other:
+                sentences.append(f'{name} are in another order')
+        elif mine != other:
+            sentences.append(f'{name} is {mine} and {other}')
+    is_alike = sorted(first.joint_names) == sorted(second.joint_names)
+    return {
+        'kind': 'models',
+        'common': STATES if is_alike else 0,
+        'differences': sentences,
+        'quantities': _dynamics_apart(first, second) if is_alike else {},
+    }
+
+
+def _dynamics_apart(first: TreeModel, second: TreeModel) -> dict[str, dict[str, float]]:
+    """Compare A, B and accelerations at random states, joints brought into one order."""
+    rng = np.random.default_rng(0)
+    n, neutral = first.n, first.neutral_state()
+    states = np.array(
+        [neutral.retract(rng.uniform(-1.0, 1.0, 12 + 2 * n)).data for _ in range(STATES)]
+    )
+    tau = rng.uniform(-1.0, 1.0, (STATES, n))
+    order = np.array([first.joint_names.index(name) for name in second.joint_names])
+    rows = np.concatenate((np.arange(6), 6 + order))
+    both = np.concatenate((rows, 6 + n + rows))
+    columns = np.concatenate((np.arange(16), 16 + order, 16 + n + np.arange(6), 22 + n + order))
+    mine = Linearizer(first).batch(states, tau)
+    other = Linearizer(second).batch(states[:, columns], tau[:, order])
+    return {
+        'A': _apart([(mine.A[:, both][:, :, both], other.A)]),
+        'B': _apart([(mine.B[:, both][:, :, order], other.B)]),
+        'nu_dot': _apart([(mine.nu_dot[:, rows], other.nu_dot)]),
+    }
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) < 60 else f'{text[:57]}...'

@@ -41,11 +41,7 @@ def run(options: argparse.Namespace) -> int:
     for name in (*options.node, *options.topic):
         if not name.startswith('/'):
             raise ConfigurationError(f'{name!r} is no full name, expected /{name}')
-    if find_spec('rclpy') is None:
-        raise ConfigurationError(
-            'package rclpy is not installed, expected ROS 2: source its installation, as by '
-            '`. /opt/ros/kilted/setup.sh`'
-        )
+    require_ros()
     from geolin_tools.recorder import record
 
     recorder = record(
@@ -66,6 +62,15 @@ def run(options: argparse.Namespace) -> int:
         lines.append(f'  {count:7d}  {topic}' + ('' if count else '  (nothing came)'))
     show(options, result, '\n'.join(lines))
     return int(recorder.first is None)
+
+
+def require_ros() -> None:
+    """Raise `ConfigurationError` without ROS 2."""
+    if find_spec('rclpy') is None:
+        raise ConfigurationError(
+            'package rclpy is not installed, expected ROS 2: source its installation, as by '
+            '`. /opt/ros/kilted/setup.sh`'
+        )
 
 
 class _Progress:

@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,9 @@ from geolin_control.cli._stance import add_contacts_argument, add_positions_argu
 
 from geolin_ros.cli._recordings import Progress, add_bag_options, open_bags
 from geolin_ros.cli._robots import add_reading_arguments, read_model
-from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import require
 from geolin_ros.robots import locate
+from geolin_tools.cli.record import require_ros
 
 if TYPE_CHECKING:
     from geolin_tools.view.source import Source
@@ -92,11 +91,7 @@ def _source(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'So
 
 
 def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Source | None':
-    if find_spec('rclpy') is None:
-        raise ConfigurationError(
-            'package rclpy is not installed, expected ROS 2 to watch a node: source its '
-            'installation, or name a robot or a bag'
-        )
+    require_ros()
     from geolin_tools.view.live import Live
     from geolin_tools.view.watcher import NICE, Watcher
 

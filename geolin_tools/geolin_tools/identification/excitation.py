@@ -38,6 +38,10 @@ from geolin_tools.identification.signals import (
     wanted_cutoff,
 )
 
+linalg = optional('scipy.linalg', extra='estimation')
+optimize = optional('scipy.optimize', extra='estimation')
+
+
 LATEST, FINEST = 0.1, 0.004
 """Efforts are looked for within this of their motion, in steps not below that [s]."""
 PLAIN = 1.2
@@ -237,9 +241,6 @@ def _of_motion(model: TreeModel, signals: Signals, found: Excitation) -> Iterato
             'out with identify --delay auto'
         )
 
-
-linalg = optional('scipy.linalg', extra='estimation')
-optimize = optional('scipy.optimize', extra='estimation')
 
 PERIOD, HARMONICS = 10.0, 6
 """Of the series [s]."""

@@ -28,6 +28,9 @@ from geolin_tools.identification.parameters import (
     pseudo_inertia,
 )
 
+linalg = optional('scipy.linalg', extra='estimation')
+
+
 KEYS = {'rotor': 'rotor_inertia', 'offset': 'effort_offset', 'scale': 'effort_scale'}
 """Of joints, where they are not the kinds."""
 
@@ -99,8 +102,6 @@ def _short(value: float) -> float:
     """Return a number with nine significant digits: a body stays one that can exist."""
     return float(f'{value:.9g}')
 
-
-linalg = optional('scipy.linalg', extra='estimation')
 
 STEP = 1e-2
 """Of central differences, in standard deviations."""

@@ -27,6 +27,9 @@ from geolin_tools.view.scene import Drawn, Scene, drawn
 from geolin_tools.view.source import Health, Instant, Source
 
 figures = optional('plotly.graph_objects', extra='view')
+viser = optional('viser', extra='view')
+
+
 PAST = 40
 """Sets of eigenvalues that stay visible."""
 DOT = 0.008
@@ -245,7 +248,6 @@ def _distance(a: State, b: State) -> float:
     return float(np.abs(z[: z.size // 2]).max())
 
 
-viser = optional('viser', extra='view')
 RATE = 30.0
 """Frames a second."""
 PERIODS = {'spectrum': 0.25, 'matrices': 1.0, 'health': 0.5, 'modes': 0.5}
