@@ -78,8 +78,7 @@ TYPES: dict[str, tuple[str, dict[str, Quantity]]] = {
 ABOUT = ('type', 'names', 'frame', 'child_frame')
 COLUMNS = ('from', 'file', 'unit', 'scale', 'width')
 KEYS = ('robot_description', 'file', 'time', 'topics')
-MISSING = 3.0
-"""Times that are made even have no step of more periods."""
+MISSING = 3.0  # times that are made even have no step of more periods
 
 
 class Topic(NamedTuple):

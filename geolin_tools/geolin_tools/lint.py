@@ -32,18 +32,13 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_ros.urdf.shapes import read_shapes
 
-STRONGEST = 20.0
-"""An effort limit above this many times weight times size of the robot is made up."""
-FASTEST = 100.0
-"""A velocity limit above this [rad/s or m/s] is made up."""
+STRONGEST = 20.0  # an effort limit above this many times weight times size of the robot is made up
+FASTEST = 100.0  # a velocity limit above this [rad/s or m/s] is made up
 LARGEST_RADIUS = 5.0
 """A link's radius of gyration above this many times its robot's size is a mistake in units."""
-MOST_TURNS = 2.0
-"""A joint limit beyond this many turns is in degrees."""
-LARGEST_ROBOT = 50.0
-"""Longer robots [m] are written in millimetres."""
-DENSEST = 25_000.0
-"""No metal is as dense [kg/m^3]."""
+MOST_TURNS = 2.0  # a joint limit beyond this many turns is in degrees
+LARGEST_ROBOT = 50.0  # longer robots [m] are written in millimetres
+DENSEST = 25_000.0  # no metal is as dense [kg/m^3]
 
 
 MILLIMETRES, GRAMS = 'check the units: m, not mm', 'check the units: kg, not g'

@@ -21,10 +21,8 @@ figures = optional('matplotlib.figure', extra='plot')
 
 
 PHASES = 24
-AMPLITUDE = 0.35
-"""Largest entry of the displacement that is shown [rad or m]."""
-MOST = 4
-"""Modes that are shown."""
+AMPLITUDE = 0.35  # largest entry of the displacement that is shown [rad or m]
+MOST = 4  # modes that are shown
 
 
 class Skeleton:

@@ -23,10 +23,8 @@ from geolin_ros.ros.executor import init, spin
 from geolin_ros.ros.message_types import type_of
 from geolin_ros.ros.signals import handled_signals
 
-SCAN = 0.5
-"""Time from one look at the graph to the next [s]."""
-DEPTH = 500
-"""Messages that may wait for the disk, on each topic."""
+SCAN = 0.5  # time from one look at the graph to the next [s]
+DEPTH = 500  # messages that may wait for the disk, on each topic
 OWN = 'geolin_msgs/'
 _OF_ROS = frozenset({'rosout', 'parameter_events'})
 

@@ -16,13 +16,10 @@ from geolin_ros.errors import UrdfError, unknown_name
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
-DYNAMICS = ('damping', 'friction')
-"""What a URDF says of a joint of what an overlay can."""
-NONE = 1e10
-"""Written for a limit that there is not: beyond what a reader takes for one."""
+DYNAMICS = ('damping', 'friction')  # what a URDF says of a joint of what an overlay can
+NONE = 1e10  # written for a limit that there is not: beyond what a reader takes for one
 KINDS = ('fixed', 'revolute', 'continuous', 'prismatic', 'floating', 'planar')
-MOMENTS = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
-"""In the order of an overlay."""
+MOMENTS = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')  # in the order of an overlay
 
 
 def write(text: str, overlay: Mapping[str, Any]) -> str:
@@ -56,6 +53,7 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
         joint = _named(robot, 'joint', name)
         if given:
             _first(joint, 'dynamics').attrib.update(given)
+    indent(robot)
     return tostring(robot, encoding='unicode') + '\n'
 
 
@@ -67,28 +65,19 @@ def _named(robot: Element, kind: str, name: str) -> Element:
 
 
 def _first(parent: Element, name: str) -> Element:
-    """Return the first element of a name; where there is none a new one, indented as the last."""
+    """Return the first element of a name, a new one where there is none."""
     found = parent.find(name)
-    if found is None:
-        found = SubElement(parent, name)
-        if len(parent) > 1:
-            found.tail, parent[-2].tail = parent[-2].tail, '\n    '
-        else:
-            parent.text, found.tail = '\n    ', '\n  '
-    return found
+    return SubElement(parent, name) if found is None else found
 
 
 def _write_inertial(link: Element, mass: float, com: Any, moments: Any) -> None:
     """Write a mass, its centre (3,) and the inertia about that (6,), as an overlay has them."""
     inertial = _first(link, 'inertial')
-    tail = inertial.tail
     inertial.clear()
     SubElement(inertial, 'origin', xyz=_words(com), rpy='0 0 0')
     SubElement(inertial, 'mass', value=_words([mass]))
     words = (_words([moment]) for moment in moments)
     SubElement(inertial, 'inertia', dict(zip(MOMENTS, words, strict=True)))
-    indent(inertial, level=2)
-    inertial.tail = tail
 
 
 def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> str:

@@ -19,8 +19,7 @@ from geolin_ros.errors import ConfigurationError
 if TYPE_CHECKING:
     from geolin_tools.identification import Change, Deviations, Identification
 
-CERTAIN = 3.0
-"""Quantities that moved by more standard deviations are printed."""
+CERTAIN = 3.0  # quantities that moved by more standard deviations are printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

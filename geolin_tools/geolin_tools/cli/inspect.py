@@ -118,8 +118,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield from (f'! {problem}' for problem in report['problems'])
 
 
-GAP = 2.5
-"""A distance this many times the median is a gap: at least one message is missing."""
+GAP = 2.5  # a distance this many times the median is a gap: at least one message is missing
 CLOCK_JUMP = 0.1
 """Stamps and recording times that move apart this much [s] at once: a clock was set."""
 PROBLEMS = {

@@ -14,8 +14,7 @@ from geolin_ros.errors import ConfigurationError, counted
 if TYPE_CHECKING:
     from geolin_tools.recorder import Recorder
 
-PATIENCE = 3.0
-"""Time [s] after which the log states what is waited for."""
+PATIENCE = 3.0  # time [s] after which the log states what is waited for
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

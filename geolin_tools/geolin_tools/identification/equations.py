@@ -110,8 +110,7 @@ class Likeness(NamedTuple):
 
 LEAST, RANK = 1e-3, 1e-6
 """Rows of (1) count as so large at least, by the largest; contacts depend on each other below."""
-ALIKE = 0.7
-"""Correlation from which on efforts of a joint can be compared in size."""
+ALIKE = 0.7  # correlation from which on efforts of a joint can be compared in size
 
 
 def likeness(equations: Equations) -> Likeness:

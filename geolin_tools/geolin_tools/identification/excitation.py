@@ -46,18 +46,14 @@ LATEST, FINEST = 0.1, 0.004
 """Efforts are looked for within this of their motion, in steps not below that [s]."""
 PLAIN = 1.2
 """The delay of a joint is clear if other delays leave so many times as much unexplained,"""
-EXPLAINED = 0.5
-"""and it less than this part of the effort."""
+EXPLAINED = 0.5  # and it less than this part of the effort
 AGREED, NEARLY = 2.0, 0.5
 """Joints agree if all clear delays are within so many steps, or this part, of their median."""
-OFF = 2.0
-"""Efforts so many times too large or too small are in another unit,"""
-ENOUGH = 0.4
-"""where the description explains so much of them; smaller ones than it are anyway."""
+OFF = 2.0  # efforts so many times too large or too small are in another unit,
+ENOUGH = 0.4  # where the description explains so much of them; smaller ones than it are anyway
 BACKWARDS = -0.7
 """Correlation of friction with the motion from which on it drives: the sign is wrong."""
-POOR = 0.3
-"""A recording that tells less than this part of what a robot's motion can tell is poor."""
+POOR = 0.3  # a recording that tells less than this part of what a robot's motion can tell is poor
 
 
 class Excitation(NamedTuple):
@@ -242,23 +238,17 @@ def _of_motion(model: TreeModel, signals: Signals, found: Excitation) -> Iterato
         )
 
 
-PERIOD, HARMONICS = 10.0, 6
-"""Of the series [s]."""
+PERIOD, HARMONICS = 10.0, 6  # of the series [s]
 STARTS, ROUNDS, STEPS = 20, 8, 3
 """The best of so many random motions is improved so often, by so many steps each."""
-LEAD = 5.0
-"""In this time the arm goes from where it is to where the motion begins [s]."""
-KEPT = 0.9
-"""Most of a limit that the motion takes."""
+LEAD = 5.0  # in this time the arm goes from where it is to where the motion begins [s]
+KEPT = 0.9  # most of a limit that the motion takes
 SHARES = np.linspace(1.0, 0.0, 101)
-RANGE, SPEED = 1.5, 1.5
-"""Taken where a joint has no limit [rad or m, rad/s or m/s]."""
+RANGE, SPEED = 1.5, 1.5  # taken where a joint has no limit [rad or m, rad/s or m/s]
 COARSE, FINE, KNOTS = 0.2, 0.02, 0.1
 """Steps of time at which it is judged while it is improved, in the end, and written [s]."""
-COST = 100.0
-"""Of a sample that is beyond a limit by as much again."""
-APART = 0.02
-"""Of samples whose noise counts as independent [s]."""
+COST = 100.0  # of a sample that is beyond a limit by as much again
+APART = 0.02  # of samples whose noise counts as independent [s]
 
 
 class Trajectory(NamedTuple):

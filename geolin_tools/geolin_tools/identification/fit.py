@@ -29,24 +29,18 @@ optimize = optional('scipy.optimize', extra='estimation')
 ROUNDS = 8
 OUTLIER = 2.5
 """Residuals beyond so many standard deviations weigh less [Huber 1964]."""
-SETTLED = 1e-2
-"""Rounds end when no number changes by more, in standard deviations of the prior."""
-INSIDE = 0.02
-"""How far from its bounds a number starts."""
+SETTLED = 1e-2  # rounds end when no number changes by more, in standard deviations of the prior
+INSIDE = 0.02  # how far from its bounds a number starts
 AT_BOUND = 1e-6
 """Numbers as near to their bound are at it: beyond, likelihood falls as exp(-pull x), whose
 deviation is 1 / pull."""
-STEP = 1.0
-"""Most that the logarithm of a friction speed changes in a round."""
-FIRST_NOISE = 0.02
-"""The same in the first round."""
+STEP = 1.0  # most that the logarithm of a friction speed changes in a round
+FIRST_NOISE = 0.02  # of residuals in the first round, as a part of the effort's
 LONGEST = KEPT_RATE
 """Residuals of noise that passed the filter last half as many samples. What lasts longer is a
 robot that the model cannot be; it must not hide what the data tell."""
-BLOCKS = 20
-"""A recording is cut into so many to see how far its residuals agree with each other."""
-LEAST_NOISE = 1e-6
-"""Least standard deviation of residuals, as a part of the effort's."""
+BLOCKS = 20  # a recording is cut into so many to see how far its residuals agree with each other
+LEAST_NOISE = 1e-6  # least standard deviation of residuals, as a part of the effort's
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
 

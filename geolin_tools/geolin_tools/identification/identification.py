@@ -29,12 +29,9 @@ from geolin_tools.identification.signals import Signals, check, prepare
 KEPT_ASIDE = 0.25
 WORTH = 0.9
 """What is left of the efforts kept aside, by the description's, must be less in the mean."""
-UNEXPLAINED = 0.7
-"""More than this part of all efforts' variation left unexplained is no fit."""
-EFFORTLESS = 1e-9
-"""Rows whose efforts vary less tell nothing [N m or N]."""
-TRUSTS = (0.1, 0.3, 1.0)
-"""Among which `choose_prior` chooses."""
+UNEXPLAINED = 0.7  # more than this part of all efforts' variation left unexplained is no fit
+EFFORTLESS = 1e-9  # rows whose efforts vary less tell nothing [N m or N]
+TRUSTS = (0.1, 0.3, 1.0)  # among which `choose_prior` chooses
 CARRIED, FREE = 0.5, 1e-3
 """Mean force on the base by the weight that has to be given; equations a sample that have to be
 free of forces that are not."""

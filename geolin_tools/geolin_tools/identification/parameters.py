@@ -40,8 +40,7 @@ NUMBERS = 10  # of a body
 ROW, COLUMN = np.triu_indices(4)
 DISTANCE = np.where(ROW == COLUMN, 2.0, np.sqrt(2.0))
 """Distance (10,) from the description of one unit of each number."""
-FLAT = 1e-4
-"""Least width of a body as a part of its greatest: descriptions have rods and points."""
+FLAT = 1e-4  # least width of a body as a part of its greatest: descriptions have rods and points
 TENSOR = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz
 _SIGNS = np.array([n for n in product((0, 1, -1), repeat=3) if next((x for x in n if x), -1) > 0])
 DIRECTIONS = _SIGNS / np.linalg.norm(_SIGNS, axis=1)[:, np.newaxis]
@@ -211,8 +210,7 @@ LOGARITHMIC = ('friction_speed', 'scale')
 SCALE_TRUST = 0.3
 """Standard deviation of the logarithm of a scale of efforts, about that which makes efforts those
 of the description."""
-SPEED_TRUST = 1.0
-"""The same of the speed over which Coulomb friction changes sign."""
+SPEED_TRUST = 1.0  # the same of the speed over which Coulomb friction changes sign
 LOAD_MASS, LOAD_WIDTH, LOAD_TRUST = 1.0, 0.1, 2.0
 """A load is taken for a ball: its mass [kg], the deviation of its mass from its centre [m], and
 how far it is believed."""

@@ -103,12 +103,9 @@ def _short(value: float) -> float:
     return float(f'{value:.9g}')
 
 
-STEP = 1e-2
-"""Of central differences, in standard deviations."""
-APART = 2.0
-"""Poles nearer to each other than so many standard deviations have none of first order."""
-REPEATED = 1e-9
-"""Poles nearer to each other than this part of the largest are one."""
+STEP = 1e-2  # of central differences, in standard deviations
+APART = 2.0  # poles nearer to each other than so many standard deviations have none of first order
+REPEATED = 1e-9  # poles nearer to each other than this part of the largest are one
 _OF_TREE = {'rotor': 'armature'} | {
     kind: kind for kind in ('damping', 'friction', 'friction_speed', 'stiffness')
 }

@@ -14,27 +14,23 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
 
+integrate = optional('scipy.integrate', extra='estimation')
 ndimage = optional('scipy.ndimage', extra='estimation')
 signal = optional('scipy.signal', extra='estimation')
 
 ORDER = 4  # of the Butterworth filter, forwards and backwards
-SHORTEST = 4.0
-"""Least length of a recording [s]."""
-FEWEST = 150
-"""Least number of its samples."""
-STILL = 0.02
-"""A joint that stays within this [rad or m] does not move."""
+SHORTEST = 4.0  # least length of a recording [s]
+FEWEST = 150  # least number of its samples
+STILL = 0.02  # a joint that stays within this [rad or m] does not move
 CLEAR = 0.9
 """Correlation from which on rates and positions of a joint that hardly moves can be compared."""
-GAP = 0.25
-"""A recording must not be silent for longer [s]."""
+GAP = 0.25  # a recording must not be silent for longer [s]
 MOTION_POWER = 0.99
 """The cut-off frequency is `ABOVE` times that below which so much of the rates' power is."""
 ABOVE = 10.0
 SLOWEST, HIGHEST, FASTEST = 5.0, 20.0, 0.2
 """Bounds of the cut-off frequency [Hz], and the upper one as a part of the sampling rate."""
-FINER = 4.0
-"""Cut-off frequency of the rates that friction is computed of, by that of efforts."""
+FINER = 4.0  # cut-off frequency of the rates that friction is computed of, by that of efforts
 SHARPER = 2.0
 """The same of the motion that all other forces are computed of: products of what was filtered are
 not what filtered products are."""
@@ -43,8 +39,7 @@ POINTS = 7
 too small: by 1 % at a 25th of the sampling rate, by 17 % at a sixth."""
 AROUND = 0.5
 """Forces of a contact last so many periods of the cut-off frequency before and after it."""
-KEPT_RATE = 5.0
-"""Samples kept, in cut-off frequencies."""
+KEPT_RATE = 5.0  # samples kept, in cut-off frequencies
 
 
 @dataclass(frozen=True)
@@ -80,32 +75,25 @@ class Signals:
         return _rows(self, part)
 
 
-@dataclass(frozen=True)
-class Track:
+@dataclass(frozen=True, kw_only=True)
+class Track(Signals):
     """How a robot moved: evenly sampled, smooth.
 
-    As `Signals`, with derivatives; efforts are NaN where none were measured, and contacts hold
-    where they do within the length of the filter.
+    Efforts are NaN where none were measured, and contacts hold where they do within the length of
+    the filter.
     """
 
-    time: Array
-    position: Array
     rate: Array
-    acceleration: Array
     effort: Array
-    pose: Array | None
-    twist: Array | None
-    twist_dot: Array | None
-    forces: Mapping[str, Array]
-    contacts: tuple[Contact, ...]
-    holds: Array | None
+    acceleration: Array
+    twist_dot: Array | None = None
 
     def of_rate(self, joint: int, function: Callable[[Array], Array]) -> Array:
         """Return a function (N,) of a joint's rate."""
         return function(self.rate[:, joint])
 
 
-Rows = TypeVar('Rows', Signals, Track)
+Rows = TypeVar('Rows', bound=Signals)
 
 
 def _rows(of: Rows, kept: slice | Array) -> Rows:
@@ -127,11 +115,10 @@ class Grid(NamedTuple):
         return np.asarray(signal.sosfiltfilt(self.sections, values, axis=0)[self.kept])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Motion(Track):
     """A recording ready to be fitted."""
 
-    name: str
     cutoff: float
     """Of the filter [Hz]."""
     all_rates: Array
@@ -206,38 +193,28 @@ def check(signals: Signals, model: TreeModel) -> None:
             f'motion above {STILL:g}; record a motion that excites all joints'
         )
     if signals.rate is not None:
-        _check_rates(name, joints, moved, signals)
+        _check_rates(signals, moved, joints)
 
 
-def _check_rates(name: str, joints: tuple[str, ...], moved: Array, signals: Signals) -> None:
-    """Raise where rates are not the derivative of positions of joints that move enough to tell."""
-    slope, alike = _rate_slopes(signals)
-    tells = (moved > 5.0 * STILL) | ((moved > STILL) & (np.abs(alike) > CLEAR))
-    for c in np.flatnonzero(tells & ~np.isnan(slope) & ~((slope > 0.7) & (slope < 1.4))):
-        raise RecordingError(
-            f'{name}: rates of joint {joints[c]!r} are {slope[c]:.3g} times the derivative of its '
-            'positions, expected 1; correct their units (degrees are 57.3 times rad), order or '
-            'times'
-        )
+def _check_rates(signals: Signals, moved: Array, joints: tuple[str, ...]) -> None:
+    """Raise where rates are not the derivative of positions of joints that move enough to tell.
 
-
-def _rate_slopes(signals: Signals) -> tuple[Array, Array]:
-    """Return, for each joint, the rates by the derivative of positions, and their correlation.
-
-    NaN where it is still or not measured. Both are averaged over about 0.1 s: noise of positions
-    would make it too small.
+    Changes over about 0.1 s are compared: noise of positions would make their ratio too small.
     """
-    assert signals.rate is not None
-    steps = np.diff(signals.time)
-    step = max(1, int(0.1 / float(np.median(steps))))
-    moves = 0.5 * (signals.rate[1:] + signals.rate[:-1]) * steps[:, np.newaxis]
-    travelled = np.concatenate((np.zeros((1, moves.shape[1])), np.cumsum(moves, axis=0)))
-    by_rate = travelled[step:] - travelled[:-step]
-    by_position = signals.position[step:] - signals.position[:-step]
+    step = max(1, int(0.1 / float(np.median(np.diff(signals.time)))))
+    travelled = integrate.cumulative_trapezoid(signals.rate, signals.time, axis=0, initial=0.0)
+    by_rate, by_position = (x[step:] - x[:-step] for x in (travelled, signals.position))
     product = (by_rate * by_position).sum(axis=0)
     square, other = (by_position**2).sum(axis=0), (by_rate**2).sum(axis=0)
     with np.errstate(divide='ignore', invalid='ignore'):
-        return product / square, product / np.sqrt(square * other)
+        slope, alike = product / square, product / np.sqrt(square * other)
+    tells = (moved > 5.0 * STILL) | ((moved > STILL) & (np.abs(alike) > CLEAR))
+    for c in np.flatnonzero(tells & ~np.isnan(slope) & ~((slope > 0.7) & (slope < 1.4))):
+        raise RecordingError(
+            f'{signals.name}: rates of joint {joints[c]!r} are {slope[c]:.3g} times the '
+            'derivative of its positions, expected 1; correct their units (degrees are 57.3 times '
+            'rad), order or times'
+        )
 
 
 def wanted_cutoff(signals: Signals) -> float:
@@ -305,7 +282,6 @@ def prepare(
         grid, sharp = Grid(None), _rows(track, kept)
     return Motion(
         **vars(_rows(track, kept)),
-        name=signals.name,
         cutoff=cutoff,
         all_rates=all_rates,
         sharp=sharp,
@@ -356,8 +332,10 @@ def _track(signals: Signals, even: Array, cutoff: float, delay: float) -> Track:
         held = resampled(signals.time, signals.holds.astype(float), even)
         holds = ndimage.maximum_filter1d(held, lasting, axis=0) > 0.0
     forces = {frame: smooth(values) for frame, values in signals.forces.items()}
-    derived = pose, twist, twist_dot, forces, signals.contacts, holds
-    return Track(even, position, rate, rate_of(rate), effort, *derived)
+    found: dict[str, Any] = {'time': even, 'position': position, 'rate': rate, 'effort': effort}
+    found |= {'acceleration': rate_of(rate), 'forces': forces, 'holds': holds}
+    found |= {'pose': pose, 'twist': twist, 'twist_dot': twist_dot}
+    return Track(**vars(signals) | found)
 
 
 def even_times(signals: Signals) -> tuple[float, Array]:

@@ -61,18 +61,14 @@ def rounded(values: Any, digits: int = 6) -> Any:
     return float(f'{number:.{digits}g}') if np.isfinite(number) else None
 
 
-CURVE = 1500
-"""Most points of a curve."""
-POINTS = 400
-"""Most points of a curve."""
-TRACES = 300
-"""Most points of a curve of joints, base or contacts."""
+CURVE = 1500  # most points of a curve of efforts
+POINTS = 400  # of eigenvalues
+TRACES = 300  # most points of a curve of joints, base or contacts
 SLOW = 0.1
 """A robot whose rates and accelerations [SI units] are less than this in the median is at rest:
 only there do eigenvalues say whether it stays where it is."""
 LABELS = {'columns': 'col', 'rows': 'row', 'inputs': 'input'}
-LARGE = 0.5
-"""Residuals beyond this part of the predicted accelerations ask for an explanation."""
+LARGE = 0.5  # residuals beyond this part of the predicted accelerations ask for an explanation
 
 
 def write_report(

@@ -17,8 +17,7 @@ from geolin_ros.stream.linearization_stream import OperatingPoints, linearize
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_tools.view.source import Health, Instant, Source, feet_finder
 
-RATE = 100.0
-"""Samples of a bag that can be shown [Hz]."""
+RATE = 100.0  # samples of a bag that can be shown [Hz]
 
 
 class Bag(Source):

@@ -30,13 +30,10 @@ from geolin_tools.view.source import Health, Instant, Source, feet_finder
 if TYPE_CHECKING:
     from geolin_tools.view.watcher import Watcher
 
-WORD = 3.0
-"""From one sentence about what is waited for to the next [s]."""
+WORD = 3.0  # from one sentence about what is waited for to the next [s]
 DIRECTIONS = {'forward': (1.0, 0.0), 'back': (-1.0, 0.0), 'left': (0.0, 1.0), 'right': (0.0, -1.0)}
-PLAN_TIME = 1_000_000_000
-"""After this long a plan is no longer drawn [ns]."""
-PUSH_TIME = 0.1
-"""How long a push lasts [s]."""
+PLAN_TIME = 1_000_000_000  # after this long a plan is no longer drawn [ns]
+PUSH_TIME = 0.1  # how long a push lasts [s]
 
 
 class Live(Source):

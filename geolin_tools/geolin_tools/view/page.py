@@ -30,16 +30,12 @@ figures = optional('plotly.graph_objects', extra='view')
 viser = optional('viser', extra='view')
 
 
-PAST = 40
-"""Sets of eigenvalues that stay visible."""
-DOT = 0.008
-"""Length of what marks one of those, of half the axis."""
-LONGEST = 600
-"""Samples of a curve."""
+PAST = 40  # sets of eigenvalues that stay visible
+DOT = 0.008  # length of what marks one of those, of half the axis
+LONGEST = 600  # samples of a curve
 BLUE, RED = '#1d4e79', '#b23a2e'
 NONE = 'none'
-SHOWN = 0.7
-"""Swings a second on the page, whatever the mode's frequency is [Hz]."""
+SHOWN = 0.7  # swings a second on the page, whatever the mode's frequency is [Hz]
 STILL, MOVED = 1e-3, 5e-3
 """Of a posture, from one look to the next and since the last analysis [m, rad]."""
 
@@ -248,8 +244,7 @@ def _distance(a: State, b: State) -> float:
     return float(np.abs(z[: z.size // 2]).max())
 
 
-RATE = 30.0
-"""Frames a second."""
+RATE = 30.0  # frames a second
 PERIODS = {'spectrum': 0.25, 'matrices': 1.0, 'health': 0.5, 'modes': 0.5}
 """Least time from one look of a panel to the next [s]."""
 FRICTION = 0.8

@@ -33,28 +33,18 @@ BASE, LIMB, OTHER = (60, 84, 112), (178, 188, 200), (150, 162, 176)
 TRAIL, FORCE, SLIPS, PUSH = (214, 110, 30), (30, 120, 70), (190, 40, 30), (120, 60, 160)
 PLAN, CONES = (40, 100, 190), (120, 150, 130)
 INSIDE, OUTSIDE = (30, 120, 70), (190, 40, 30)
-LONGEST_TRAIL = 300
-"""Places of the base that are kept."""
-APART = 0.005
-"""Least distance between two of them [m]."""
-ARROW = 0.6
-"""Length of a force of the robot's weight [m]."""
-CONE = 0.12
-"""Height of a friction cone [m]."""
-LIGHT = 1.5
-"""Intensity of the light from all around, beside those of viser from above and below."""
-ROUND = 24
-"""Lines around a cone."""
-LEAST = 0.005
-"""Forces below this share of the weight have no arrow."""
-SEEN = 5e-4
-"""Lines and arrows that move by less are not sent again [m]."""
+LONGEST_TRAIL = 300  # places of the base that are kept
+APART = 0.005  # least distance between two of them [m]
+ARROW = 0.6  # length of a force of the robot's weight [m]
+CONE = 0.12  # height of a friction cone [m]
+LIGHT = 1.5  # intensity of the light from all around, beside those of viser from above and below
+ROUND = 24  # lines around a cone
+LEAST = 0.005  # forces below this share of the weight have no arrow
+SEEN = 5e-4  # lines and arrows that move by less are not sent again [m]
 NOTHING = np.zeros((0, 2, 3))
 HEADS = {'shaft_radius': 0.008, 'head_radius': 0.02, 'head_length': 0.04}
-THIN = 0.08
-"""Radius of a capsule, of its length,"""
-THICKEST, THINNEST = 0.04, 0.008
-"""within these [m]."""
+THIN = 0.08  # radius of a capsule, of its length,
+THICKEST, THINNEST = 0.04, 0.008  # within these [m]
 
 
 class Solid(NamedTuple):

@@ -113,10 +113,8 @@ def feet_finder(
     )
 
 
-NEAR = 0.01
-"""Feet higher than the lowest one by more than this stand on nothing [m]."""
-WIDEST = np.pi
-"""Of a slider without limits [rad or m]."""
+NEAR = 0.01  # feet higher than the lowest one by more than this stand on nothing [m]
+WIDEST = np.pi  # of a slider without limits [rad or m]
 BASE = ('base height [m]', 'base roll [rad]', 'base pitch [rad]', 'base yaw [rad]')
 
 

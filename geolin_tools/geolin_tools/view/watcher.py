@@ -28,10 +28,8 @@ from geolin_ros.ros.qos import LATCHED
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 PERIODS = {'linearization': 0.1, 'summary': 0.1, 'diagnostics': 0.2}
 """Least time from one message of a topic to the next [s]; of others there is none."""
-STEP = 0.01
-"""From one look to the next while it waits [s]."""
-NICE = 5
-"""Added to the niceness of a process that watches: the node comes first."""
+STEP = 0.01  # from one look to the next while it waits [s]
+NICE = 5  # added to the niceness of a process that watches: the node comes first
 
 
 class Watcher:
