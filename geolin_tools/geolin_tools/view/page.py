@@ -29,7 +29,6 @@ from geolin_tools.view.source import Health, Instant, Source
 figures = optional('plotly.graph_objects', extra='view')
 viser = optional('viser', extra='view')
 
-
 PAST = 40  # sets of eigenvalues that stay visible
 DOT = 0.008  # length of what marks one of those, of half the axis
 LONGEST = 600  # samples of a curve
