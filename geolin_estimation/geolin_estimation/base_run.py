@@ -5,7 +5,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from geolin_estimation.base_parameters import base_settings
 from geolin_estimation.base_stream import BaseMessages, BaseStream, BaseWriter
@@ -23,7 +23,6 @@ from geolin_ros.offline.message_types import (
 from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import read_robot
-from geolin_ros.stream.drops import DroppedInput
 from geolin_ros.stream.topics import Counts
 
 NODE = 'state_estimator'
@@ -35,16 +34,8 @@ OUTPUTS = {
 }
 
 
-class BaseRun(NamedTuple):
-    """An open recording, the stream that its messages go to, and their roles."""
-
-    recording: Recording
-    stream: BaseStream
-    roles: tuple[str, ...]
-
-
 @contextmanager
-def open_run(
+def open_stream(
     bags: Sequence[str | Path],
     *,
     topics: Mapping[str, str] | None = None,
@@ -53,29 +44,20 @@ def open_run(
     values: Mapping[str, Any] | None = None,
     warn: Callable[[str], object] = lambda sentence: None,
     note: Callable[[str], object] = lambda sentence: None,
-) -> Iterator[BaseRun]:
-    """Open bags and the robot in them; arguments and errors as of `open_source`."""
+) -> Iterator[tuple[Recording, BaseStream]]:
+    """Open bags and make the stream of the robot in them; arguments, errors as `open_source`."""
     with Recording(bags, topics, takes_estimates=False) as recording:
         _, merged = read_parameters(recording, NODE, params, values, warn, note)
         _, model = read_robot(recording, merged, urdf, warn)
-        stream = BaseStream(model, base_settings(merged, model.base_link))
-        contacts = stream.settings.contacts
-        forces = [foot.topic for foot in contacts.measured_feet]
-        states = ['contact_states'] if contacts.source == 'topic' else []
-        for topic in forces:
-            recording.add_role(topic, WRENCH)
-        roles = 'imu', *states, *forces, 'joint_states'
-        for role in roles:
-            recording.topic(role)
-        yield BaseRun(recording, stream, roles)
+        yield recording, BaseStream(model, base_settings(merged, model.base_link))
 
 
 def estimate(
-    run: BaseRun,
+    recording: Recording,
+    stream: BaseStream,
     path: str | Path,
     storage: Storage = 'mcap',
     watch: Callable[[Iterable[Any], int], Iterable[Any]] = lambda items, total: items,
-    on_drop: Callable[[DroppedInput], object] = lambda drop: None,
 ) -> Counts:
     """Write a bag with odometry, IMU biases and contact states, stamped as the joint states.
 
@@ -84,15 +66,19 @@ def estimate(
     Raises `RecordingError` if a bag is damaged, or the new one cannot be written; what was written
     before stays.
     """
-    recording, stream, roles = run
-    stream.on_drop = on_drop
+    contacts, imu = stream.settings.contacts, stream.settings.imu.topic
+    forces = [foot.topic for foot in contacts.measured_feet]
+    for topic in forces:
+        recording.add_role(topic, WRENCH)
+    states = ['contact_states'] if contacts.source == 'topic' else []
+    roles = 'imu', *states, *forces, 'joint_states'
+    count = sum(recording.counts[recording.topic(role)] for role in roles)
     writer = base_writer(stream)
-    count = sum(recording.counts[recording.topics[role]] for role in roles)
     with BagWriter(path, storage) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'/{NODE}/{name}', kind)
         for recorded in watch(recording.messages(roles), count):
-            topic = stream.settings.imu.topic if recorded.role == 'imu' else recorded.role
+            topic = imu if recorded.role == 'imu' else recorded.role
             for answer in stream.take(topic, recorded.message):
                 for name, message in zip(OUTPUTS, writer.write(answer), strict=True):
                     if message is not None:

@@ -9,8 +9,9 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 
     sys.exit(state_estimator())
 
+import struct
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,13 +22,13 @@ from sensor_msgs.msg import Imu, JointState
 
 from geolin_estimation.base_parameters import BASE_TABLE, base_settings
 from geolin_estimation.base_stream import BaseMessages, BaseStream, BaseWriter
-from geolin_estimation.imu_queue import ImuQueue
 from geolin_estimation.warm_up import warm_up
 from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.qos import KEPT
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
-from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.inputs.serialized import LITTLE_ENDIAN
+from geolin_ros.stream.inputs.stamps import CLOCK_RESET, nanoseconds
 
 PROGRAM = Program(
     'state_estimator',
@@ -35,6 +36,73 @@ PROGRAM = Program(
     'robot_description, joint_states, imu, and contact_states or foot forces by parameter',
     '~/odometry, ~/imu_bias, ~/contact_states, and ~/joint_states if those received have no rates',
 )
+
+NUMBERS = 37 * 8
+"""Bytes of the numbers of a message, which end it."""
+NOTHING: tuple[bytes, ...] = ()
+_length = struct.Struct('<I').unpack_from
+_time = struct.Struct('<iI').unpack_from
+_motion = struct.Struct('<3d72x3d').unpack_from  # [gyro; accelerometer], a covariance between
+
+
+class ImuQueue:
+    """IMU samples of a subscription that wait until they are needed, and are then taken together.
+
+    For an executor to wake up for each of them takes several times as long as they do.
+
+    Parameters
+    ----------
+    subscription
+        Raw, of sensor_msgs/Imu; its callback takes the bytes of a message.
+    """
+
+    def __init__(self, subscription: Any) -> None:
+        self.subscription = subscription
+        self._rest = NOTHING
+        self._waiting: bytes | None = None
+
+    def take(
+        self, repeat: Callable[[int, tuple[float, ...]], bool], until: int | None = None
+    ) -> None:
+        """Take what has come, but for what is stamped after ``until`` [ns]: that waits.
+
+        None: take everything; a clock that is ahead by a second or more does not wait. ``repeat``
+        is called with stamp [ns] and [gyro; accelerometer] of a sample whose frame and covariances
+        are those of the one before. The callback takes all others, and what it refuses.
+        """
+        handle = self.subscription.handle
+        with handle:
+            while True:
+                data, self._waiting = self._waiting, None
+                if data is None:
+                    taken = handle.take_message(Imu, True)
+                    if taken is None:
+                        return
+                    data = taken[0]
+                at, rest = _numbers_at(data), NOTHING
+                if at:
+                    seconds, fraction = _time(data, 4)
+                    stamp = seconds * 1_000_000_000 + fraction
+                    if until is not None and 0 < stamp - until < CLOCK_RESET:
+                        self._waiting = data
+                        return
+                    rest = (  # frame, and covariances
+                        *(data[12:at], data[at + 32 : at + 104], data[at + 128 : at + 200]),
+                        data[at + 224 :],
+                    )
+                    if rest == self._rest and repeat(stamp, _motion(data, at + 104)):
+                        continue
+                self._rest = rest
+                self.subscription.callback(data)
+
+
+def _numbers_at(data: bytes) -> int:
+    """Return where the orientation begins, which all other numbers follow; 0: who knows."""
+    if data[:4] != LITTLE_ENDIAN or len(data) <= NUMBERS:
+        return 0
+    end = 16 + _length(data, 12)[0]
+    at: int = end + (4 - end) % 8
+    return at if len(data) == at + NUMBERS else 0
 
 
 class StateEstimatorNode(RobotNode):

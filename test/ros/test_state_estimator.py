@@ -11,7 +11,7 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geolin_estimation.base_parameters import base_settings
 from geolin_estimation.base_stream import START_SAMPLES, BaseStream
-from geolin_estimation.imu_queue import ImuQueue
+from geolin_estimation.state_estimator import ImuQueue
 from nav_msgs.msg import Odometry
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data

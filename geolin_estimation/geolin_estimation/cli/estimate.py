@@ -29,10 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the bag; 1 if there is no odometry, 2 if inputs were dropped."""
-    from geolin_estimation.base_run import estimate, open_run
+    from geolin_estimation.base_run import estimate, open_stream
 
-    with open_run(**opening(options)) as base_run:
-        counts = estimate(base_run, options.output, options.storage, Progress(options), Printed())
+    with open_stream(**opening(options)) as (recording, stream):
+        stream.on_drop = Printed()
+        watch = Progress(options)
+        counts = estimate(recording, stream, options.output, options.storage, watch)
     result: dict[str, Any] = {
         'output': str(options.output),
         'joint_states': counts.received,
