@@ -220,14 +220,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         if self._epoch is None:
             self.counts.skipped += 1
             return None
-        age = self._imu.largest_age(stamp)
-        if age > self.settings.max_skew:
-            raise DroppedInput(
-                Cause.NO_IMU,
-                f'the newest sample of the IMU on {self.settings.imu.topic} is {age:.4f} s away '
-                f'from the joint state, expected at most {self.settings.max_skew:g} s; check its '
-                'publisher or raise max_skew',
-            )
+        age = self._imu.age(stamp)
         self._filter.propagate((stamp - self._epoch) * 1e-9)
         try:
             on_ground = {c.name for c in contacts if c.active}

@@ -58,7 +58,8 @@ class ImuInput:
     max_skew
         Longest distance in time to a joint state [s].
     cutoff
-        Of the differentiated angular velocity [Hz], see `Differentiator`; None: nobody asks `at`.
+        Of the differentiated angular velocity [Hz], see `Differentiator`; None: nobody asks for
+        `samples`.
     frame_prefix
         Of the frames in messages.
     """
@@ -87,10 +88,26 @@ class ImuInput:
         """Stamps [ns] of the samples taken last, None before the first."""
         return {topic: newest.stamp for topic, newest in self._newest.items()}
 
-    def largest_age(self, stamp: int) -> float:
-        """Return the largest distance of a newest sample to ``stamp`` [s]."""
-        stamps = [newest.stamp for newest in self._newest.values() if newest.stamp is not None]
-        return max((abs(stamp - other) * 1e-9 for other in stamps), default=0.0)
+    def age(self, stamp: int) -> float:
+        """Return the largest distance of a newest sample to a joint state at ``stamp`` [s].
+
+        Raises `DroppedInput` if one is missing, too far away, or its angular acceleration not
+        known yet.
+        """
+        largest = 0.0
+        for topic, newest in self._newest.items():
+            rate = newest.turning_rate
+            is_known = newest.stamp is not None and (rate is None or rate.rate is not None)
+            age = abs(stamp - (newest.stamp or 0)) * 1e-9 if is_known else np.inf
+            if age > self._max_skew:
+                raise DroppedInput(
+                    Cause.NO_IMU,
+                    f'the newest sample of the IMU on {topic} is {age:.4f} s away from the joint '
+                    f'state, expected at most {self._max_skew:g} s; check its publisher or raise '
+                    'max_skew',
+                )
+            largest = max(largest, age)
+        return largest
 
     def sample(self, topic: str) -> Array:
         """Return what was taken last of a topic: [gyro; accelerometer] (6,) [rad/s, m/s^2]."""
@@ -135,29 +152,17 @@ class ImuInput:
     def repeat(self, topic: str, stamp: int, sample: tuple[float, ...]) -> Array:
         """Keep a sample [gyro; accelerometer] (6,) of the frame and covariances of the last one.
 
-        Its numbers have to be finite and its ``stamp`` [ns] in order; `at` does not know of it.
+        Its numbers have to be finite and its ``stamp`` [ns] in order.
         """
         newest = self._newest[topic]
         newest.stamp, newest.sample = stamp, np.array(sample)
         return newest.sample
 
-    def at(self, stamp: int) -> list[ImuSample]:
-        """Return the samples that count at a joint state, in the order of the topics.
-
-        Raises `DroppedInput` if one is missing, too far away, or its angular acceleration not
-        known yet.
-        """
+    def samples(self) -> list[ImuSample]:
+        """Return the newest samples, in the order of the topics; `age` has to accept them."""
         samples = []
-        for topic, newest in self._newest.items():
-            rate = None if newest.turning_rate is None else newest.turning_rate.rate
-            distance = np.inf if newest.stamp is None else (stamp - newest.stamp) * 1e-9
-            if rate is None or abs(distance) > self._max_skew:
-                raise DroppedInput(
-                    Cause.NO_IMU,
-                    f'the newest two samples of the IMU on {topic} are {distance:+.4f} s away '
-                    f'from the joint state, expected at most {self._max_skew:g} s; check its '
-                    'publisher or raise max_skew',
-                )
+        for newest in self._newest.values():
             given = np.reshape(newest.covariance, (3, 3)) if any(newest.covariance) else None
-            samples.append(ImuSample(newest.sample[3:], newest.sample[:3], rate, given))
+            rate: Any = newest.turning_rate
+            samples.append(ImuSample(newest.sample[3:], newest.sample[:3], rate.rate, given))
         return samples

@@ -157,12 +157,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     @property
     def details(self) -> dict[str, str]:
         """What the diagnostics say of the stream."""
-        system = self._estimator.system
-        return {
-            'delay of measured accelerations [ms]': f'{self._rates.delay * 1e3:.3f}',
-            'readings': str(self._readings.size),
-            'redundant readings': str(system.rows - system.size),
-        }
+        return {'delay of measured accelerations [ms]': f'{self._rates.delay * 1e3:.3f}'}
 
     def _take_wrench(self, wrench: WrenchTopic, message: Any) -> None:
         """Take a geometry_msgs/WrenchStamped, or a geolin_msgs/WrenchWithCovariance."""
@@ -251,7 +246,8 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         readings[place[ACCELERATIONS]] = self._rates.rate
         if EFFORTS in place:
             self._joints.read(message, 'effort', readings[place[EFFORTS]], Cause.MISSING_EFFORT)
-        for topic, sample in zip(self._imus.topics, self._imus.at(stamp), strict=True):
+        age = self._imus.age(stamp)
+        for topic, sample in zip(self._imus.topics, self._imus.samples(), strict=True):
             name = f'accelerometer[{topic.link}]'
             readings[place[name]] = sample.acceleration
             readings[place[f'angular_acceleration[{topic.link}]']] = sample.angular_acceleration
@@ -286,7 +282,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
             covariance,
             found.chi_squared,
             found.degrees_of_freedom,
-            self._imus.largest_age(stamp),
+            age,
             time.perf_counter() - start,
         )
 

@@ -110,7 +110,9 @@ def open_source(
                 '-p, or record with `geolin record`, which keeps them'
             )
         if not (node or params or {'contact_source', 'contacts'} & (values or {}).keys()):
-            _look_for_contacts(recording, answer, warn)
+            topic = recording.topics.get('contact_states', '')
+            if recording.counts.get(topic):
+                warn(f'contacts on {topic} are not used; -p contact_source:=topic uses them')
         other = _other_robot(recording, description)
         yield Source(recording, model, merged, to_text(description, merged), other)
 
@@ -131,17 +133,6 @@ def read_robot(
     return description, read_model(parse(description) if is_text else description, values, warn)
 
 
-def _look_for_contacts(recording: Recording, answer: Any, warn: Callable[[str], object]) -> None:
-    """Warn of contacts in a bag that says nothing of parameters: they are not used."""
-    topic = recording.topics.get('contact_states')
-    dynamics = getattr(answer, 'contact_dynamics', None)  # forward dynamics alone have none
-    contacts = [] if dynamics is None else dynamics.contacts
-    if topic and recording.counts[topic]:
-        warn(f'contacts on {topic} are not used; -p contact_source:=topic uses them')
-    elif any(contact.active and not contact.partner_frame for contact in contacts):
-        warn('contacts of A and B in the bag are not used; name them by -p contacts:=[...]')
-
-
 def _other_robot(recording: Recording, description: str | Path) -> str:
     """Return how a description is of another robot than the one that the bag holds, or nothing."""
     try:
@@ -154,17 +145,14 @@ def _other_robot(recording: Recording, description: str | Path) -> str:
         )
     except GeolinError:
         return ''
-    lacks = [name for name in own.joint_names if name not in model.joint_names]
-    more = [name for name in model.joint_names if name not in own.joint_names]
-    if lacks:
-        differs = f'lacks joints {", ".join(sorted(lacks)[:3])}'
-    elif more:
-        differs = f'has joints {", ".join(sorted(more)[:3])}'
+    joints = sorted({*own.joint_names} ^ {*model.joint_names})
+    if joints:
+        differs = f'one alone has joints {", ".join(joints[:3])}'
     elif abs(model.total_mass - own.total_mass) > MOST_MASS * own.total_mass:
-        differs = f'has a mass of {model.total_mass:.3g} kg, not {own.total_mass:.3g} kg'
+        differs = f'it has a mass of {model.total_mass:.3g} kg, not {own.total_mass:.3g} kg'
     else:
         return ''
     return (
-        f'{recording.name} is of robot {own.name!r}, not of {model.name!r}, which was given: it '
+        f'{recording.name} is of robot {own.name!r}, not of {model.name!r}, which was given: '
         f'{differs}; leave out --urdf to take the description of the bag'
     )

@@ -45,7 +45,6 @@ INPUT_DEPTH, OUTPUT_DEPTH = 10_000, 1000
 """Messages that wait at most, of a topic in the bag and of an output."""
 MOST_BEHIND, LESS_BEHIND = 500, 50
 """Playing pauses where the node has so many joint states to answer, and goes on below."""
-STEP = 5.0  # between signs of life [s]
 PATIENCE = 300.0  # a first start compiles [s]
 CALL = 2.0  # then a service is asked again, as another client [s]
 SETTLING = 0.5  # what the node has found finds the node as well, soon [s]
@@ -170,9 +169,9 @@ class Replay:
         kinds = dict(zip(self._topics, OUTPUTS.values(), strict=True))
         kinds[DIAGNOSTICS] = DiagnosticArray
         self._publishers = {
-            topic: self._publisher(topic, kind)
+            topic: publisher
             for topic, kind in bag.kinds.items()
-            if topic not in {CLOCK, *kinds} and kind is not None
+            if topic not in {CLOCK, *kinds} and (publisher := self._publisher(topic, kind))
         }
         self._subscriptions: list[Any] = []
         for topic, message_type in kinds.items():
@@ -182,10 +181,10 @@ class Replay:
                 graph.create_subscription(message_type, topic, record, profile, raw=True)
             )
 
-    def _publisher(self, topic: str, kind: str) -> Any:
+    def _publisher(self, topic: str, kind: str | None) -> Any:
         """Return a publisher, None of a type that is not known here, which nobody can take."""
-        message_type = type_of(kind)
-        if message_type is None:
+        message_type = kind and type_of(kind)
+        if not message_type:
             self._log.warning(f'{topic} is left out: type {kind} is not known here')
             return None
         latched = topic in self._bag.latched
@@ -222,19 +221,14 @@ class Replay:
 
     def wait_until_ready(self) -> None:
         """Wait until nothing is missing, for a while."""
-        begin = said = time.monotonic()
-        complete_since = None
-        while complete_since is None or time.monotonic() - complete_since < SETTLING:
-            missing, now = self._missing(), time.monotonic()
-            if missing is None:
-                complete_since = complete_since or now
-            else:
-                complete_since = None
-                if now - begin > PATIENCE:
+        begin = incomplete = time.monotonic()
+        while time.monotonic() - incomplete < SETTLING:
+            missing = self._missing()
+            if missing is not None:
+                incomplete = time.monotonic()
+                self._log.info(f'waits for {missing}', throttle_duration_sec=5.0)
+                if incomplete - begin > PATIENCE:
                     raise GeolinError(f'not within {PATIENCE:g} s: {missing}')
-                if now - said > STEP:
-                    said = now
-                    self._log.info(f'{now - begin:.0f} s, waits for {missing}')
             self._look(0.1)
 
     def _missing(self) -> str | None:
@@ -249,8 +243,7 @@ class Replay:
         if not received:
             return f'the diagnostics of {name}'
         for topic in received:
-            publisher = self._publishers[topic]
-            if publisher is not None and not publisher.get_subscription_count():
+            if not self._publishers[topic].get_subscription_count():
                 return f'{name} on {topic}'
             if report.count(f'{PUBLISHERS}{topic}') < graph.count_publishers(topic):
                 return f'{name} to find what is published on {topic}'
@@ -270,14 +263,10 @@ class Replay:
         """
         client: Any = self._graph.create_client(kind, f'{self._name}/{verb}')
         try:
-            deadline = time.monotonic() + CALL
-            while not client.service_is_ready() and time.monotonic() < deadline:
-                self._look(0.01)
-            if not client.service_is_ready():
+            if not client.wait_for_service(timeout_sec=CALL):
                 return None
             future = client.call_async(kind.Request(**request))
-            while not future.done() and time.monotonic() < deadline:
-                rclpy.spin_once(self._graph, timeout_sec=0.1)
+            rclpy.spin_until_future_complete(self._graph, future, timeout_sec=CALL)
             return future.result() if future.done() else None
         finally:
             self._graph.destroy_client(client)
@@ -290,7 +279,7 @@ class Replay:
             self._log.info(f'the bag has no {" and no ".join(sorted(absent))}')
         begin = time.monotonic()
         with rosbag2.Reader(self._bag.path) as reader:
-            known = [c for c in reader.connections if self._publishers.get(c.topic) is not None]
+            known = [c for c in reader.connections if c.topic in self._publishers]
             for connection, stamp, data in reader.messages(known):
                 due = begin + (stamp - self._bag.start) * 1e-9 / rate
                 while (left := due - time.monotonic()) > 0.0:

@@ -13,6 +13,8 @@ with covariance P (n, n), n = 15 + 3 K. Rows of points that are not on the groun
 
 import math
 
+import numpy as np
+
 from geolin_ros.kernels._jit import kernel
 from geolin_ros.kernels.se3 import rodrigues
 
@@ -351,10 +353,8 @@ def meet(X, b, P, active, until, touching, now, h, J, rules, N, L, T):
             if rules[6] > 0.0:
                 level(X, b, P, k, rules[7], rules[6], rules[2], L, T)
     most = rules[5]
-    is_known = _is_within(X, most) and _is_within(P, most * most)
-    for i in range(6):
-        is_known = is_known and abs(b[i]) < most
-    return refused if is_known else LOST
+    is_known = np.abs(X).max() < most and np.abs(b).max() < most
+    return refused if is_known and np.abs(P).max() < most * most else LOST
 
 
 @kernel
@@ -367,15 +367,6 @@ def _uncertainty(J, joint, point, N):
                 total += J[i, c] * J[j, c]
             N[i, j] = N[j, i] = joint * total
         N[i, i] += point
-
-
-@kernel
-def _is_within(M, limit):
-    for i in range(M.shape[0]):
-        for j in range(M.shape[1]):
-            if not abs(M[i, j]) < limit:
-                return False
-    return True
 
 
 @kernel

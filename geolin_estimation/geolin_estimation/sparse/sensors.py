@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.spatial.se3 import adjoint, inverse
 from geolin_ros.typing import Array
 
 Kind = Literal['a', 'f', 'fx', 'tau', 'qdd']
@@ -170,9 +171,7 @@ def _wrench_sensor(
 def _in_link(model: TreeModel, link: str) -> tuple[int, Array]:
     """Return the body of a link and ^link X_body."""
     frame = model.frame(link)
-    R, o = frame.placement[:3, :3], frame.placement[:3, 3]
-    cross = np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
-    return frame.body, np.block([[R.T, -R.T @ cross], [np.zeros((3, 3)), R.T]])
+    return frame.body, adjoint(inverse(frame.placement))
 
 
 def base_sensors(model: TreeModel, kind: Literal['tau', 'qdd']) -> tuple[Sensor, ...]:
