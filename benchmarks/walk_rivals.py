@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from geolin_control.gait import along_ground
 from geolin_control.stages import StageProblem
 from geolin_demos.walk.course import Answer
 from geolin_walking.gait import Phase
@@ -23,6 +22,7 @@ from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 
 from geolin_ros import Linearizer
 from geolin_ros.control.feedback import Feedback
+from geolin_ros.control.support import level
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
 from geolin_ros.linearization.along import LinearizedTrajectory
@@ -268,8 +268,8 @@ class Playback:
     ) -> Answer:
         """Return the law until the next cycle."""
         if self._place is None:
-            stood = self._gait.knots[0].state.H
-            self._place = along_ground(state.H) @ se3.inverse(along_ground(stood))
+            self._place = level(state.H) @ se3.inverse(level(self._gait.knots[0].state.H))
+            self._place[2, 3] = 0.0
         if max(np.abs(command)) > STILL:
             self._begun = min(self._begun, time)
         if state.H[2, 2] < np.cos(FALLEN):

@@ -54,7 +54,7 @@ class EffortGuard:
     def __init__(self, limits: Array, settings: GuardSettings | None = None) -> None:
         self.settings = settings or GuardSettings()
         for name, value in vars(self.settings).items():
-            if not value > 0.0 or not math.isfinite(value):
+            if not 0.0 < value < math.inf:
                 raise ConfigurationError(f'{name} is {value!r} s, expected a positive number')
         self.limits = np.array(limits, dtype=np.float64)
         self._sent = _Sent(np.zeros_like(self.limits), self.settings.longest_gap)

@@ -28,8 +28,7 @@ _SOLVED = {'doubling': 1, 'scipy': 1, 'warm': 2, 'bank': 3}
 def read_measured(message: Any, model: TreeModel) -> Measured:
     """Return what a geolin_msgs/LinearizedDynamics says about a robot that stands.
 
-    Raises `GeolinError` if it is about another model or frames it does not have, or in another
-    form than the one gains are made of.
+    Raises `GeolinError` if it is of another model, other frames or another form.
     """
     if message.model_hash != model.hash:
         raise InputError(
@@ -64,13 +63,12 @@ def read_reference(message: Any, model: TreeModel, posture: State | None) -> Ref
     sizes contradict each other, a number is not finite, a joint is not of the robot, or a joint is
     left out and there is no posture.
     """
-    wanted = read_state(message.state)
-    names = list(message.joint_names)
-    sizes = (wanted.s.size, wanted.r.size, len(names))
-    if len(set(sizes)) != 1 or len(message.joint_efforts) not in (0, len(names)):
+    wanted, names = read_state(message.state), list(message.joint_names)
+    given = np.array(message.joint_efforts, dtype=np.float64)
+    if not wanted.s.size == wanted.r.size == len(names) or given.size not in (0, len(names)):
         raise InputError(
-            f'reference has {sizes[0]} positions, {sizes[1]} rates and '
-            f'{len(message.joint_efforts)} efforts for {len(names)} joints, expected one each'
+            f'reference has {wanted.s.size} positions, {wanted.r.size} rates and '
+            f'{given.size} efforts for {len(names)} joints, expected one each'
         )
     state = model.neutral_state() if posture is None else posture.copy()
     state.H[:], state.v[:], state.r[:] = wanted.H, wanted.v, 0.0
@@ -83,10 +81,10 @@ def read_reference(message: Any, model: TreeModel, posture: State | None) -> Ref
     joints = [model.joint_index(name) for name in names]
     state.s[joints], state.r[joints] = wanted.s, wanted.r
     efforts = np.zeros(model.n)
-    efforts[joints] = message.joint_efforts if len(message.joint_efforts) else 0.0
+    efforts[joints] = given if given.size else 0.0
     if not (np.isfinite(state.data).all() and np.isfinite(efforts).all()):
         raise InputError('reference holds NaN or inf, expected finite numbers')
-    return Reference(state, efforts[model.actuated] if len(message.joint_efforts) else None)
+    return Reference(state, efforts[model.actuated] if given.size else None)
 
 
 def frames_in_force(message: Any) -> tuple[str, ...]:
@@ -145,10 +143,9 @@ def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:
 
     Raises `InputError` if sizes contradict each other.
     """
-    K = read_matrix(message.k)
-    complement = (
-        read_matrix(message.k_complement) if message.k_complement.rows else np.zeros_like(K)
-    )
+    K, complement = read_matrix(message.k), read_matrix(message.k_complement)
+    if not message.k_complement.rows:
+        complement = np.zeros_like(K)
     shapes = {K.shape, complement.shape, (len(message.feedforward), len(message.columns))}
     if len(shapes) > 1:
         raise InputError(

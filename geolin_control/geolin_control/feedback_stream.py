@@ -32,15 +32,8 @@ NO_BASE = frozenset((Cause.NO_ODOMETRY, Cause.SKEW))
 class FeedbackStream(StateStream[Command]):
     """Feeds a `Regulator` with messages; knows no graph.
 
-    An input that cannot be used is counted and reported to ``on_drop``. Topics: ``joint_states``,
-    ``odom``, ``linearization``, ``contact_states`` and ``reference``.
-
-    Parameters
-    ----------
-    bank
-        Gains designed offline, of postures or of a gait, or None.
-    contact_dwell
-        How long a change of contacts has to last before it counts [s].
+    Topics: ``joint_states``, ``odom``, ``linearization``, ``contact_states`` and ``reference``. A
+    change of contacts counts after ``contact_dwell`` [s].
 
     Attributes
     ----------
@@ -102,9 +95,8 @@ class FeedbackStream(StateStream[Command]):
     def resume(self, earlier: 'FeedbackStream') -> None:
         """Go on where an earlier stream is.
 
-        With the same motors efforts go on from those that it has sent. A robot with the same
-        joints, whatever it weighs now, is kept where it is, on the same contacts if the supports
-        are the same, by the gains that are there until there are new ones.
+        With the same motors efforts go on from those that it has sent; a robot with the same
+        joints is kept where it is, by the gains that are there, whatever it weighs now.
         """
         old, new = earlier.model, self.model
         if old.actuated_joints != new.actuated_joints:
@@ -127,10 +119,7 @@ class FeedbackStream(StateStream[Command]):
                 self._take_odometry(earlier._odometry)
 
     def _take_joint_state(self, message: Any) -> Command | None:
-        """Answer a sensor_msgs/JointState; None while parts of it are missing.
-
-        Without odometry near it the joints are damped.
-        """
+        """Answer a sensor_msgs/JointState, without odometry near it by damping."""
         self.counts.received += 1
         reason = self._read(message)
         if reason is None:

@@ -128,14 +128,17 @@ class GainBank:
                     f'gains have {kinds[0][0]}; the bank expects {kinds[1][0]}, and the same names'
                 )
         route = self.routes.get(frames, Route((gains,), np.zeros(0)))
-        supports = _in_order(gains.supports, route.knots[0].supports)
-        route = route.with_gains(replace(gains, supports=supports), tolerance)
+        own, supports = {support.frame: support for support in gains.supports}, []
+        for there in route.knots[0].supports:
+            here = own[there.frame]
+            if here.kind != there.kind or not np.array_equal(here.points, there.points):
+                raise ConfigurationError(
+                    f'support {here.frame!r} of the gains is of kind {here.kind!r}, the bank '
+                    f'expects {there.kind!r} with the points {np.asarray(there.points).tolist()}'
+                )
+            supports.append(here)
+        route = route.with_gains(replace(gains, supports=tuple(supports)), tolerance)
         return replace(self, routes=self.routes | {frames: route})
-
-    @property
-    def largest_error(self) -> float:
-        """Of all interpolated gains, relative."""
-        return max((float(e) for route in self.routes.values() for e in route.errors), default=0.0)
 
 
 def build(
@@ -232,20 +235,6 @@ def _halfway(model: TreeModel, first: Equilibrium, second: Equilibrium) -> Equil
     com = 0.5 * sum(centre_of_mass(model, p.state).com[:2] for p in (first, second))
     state = standing_posture(model, first.stands_on, feet=footholds, com=com, start=start)
     return equilibrium(model, state, first.stands_on)
-
-
-def _in_order(given: Sequence[Support], others: Sequence[Support]) -> tuple[Support, ...]:
-    """Return supports as others for the same frames are ordered."""
-    ours = {support.frame: support for support in given}
-    for support in others:
-        own = ours[support.frame]
-        if own.kind != support.kind or not np.array_equal(own.points, support.points):
-            raise ConfigurationError(
-                f'support {own.frame!r} of the gains is of kind {own.kind!r} with points '
-                f'{np.asarray(own.points).tolist()}, the bank expects {support.kind!r} with '
-                f'{np.asarray(support.points).tolist()}'
-            )
-    return tuple(ours[support.frame] for support in others)
 
 
 def _error(K: Gains, exact: Gains) -> float:

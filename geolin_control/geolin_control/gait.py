@@ -112,10 +112,3 @@ def _backwards(P: Array, steps: Sequence[Step]) -> tuple[Array, list[Array]]:
         P = 0.5 * (P + P.T)
         gains.append(K)
     return P, gains[::-1]
-
-
-def along_ground(H: Array) -> Array:
-    """Return the part of a pose (4, 4) that is a turn about z and a way along x and y."""
-    yaw = np.arctan2(H[1, 0], H[0, 0])
-    c, s = np.cos(yaw), np.sin(yaw)
-    return np.array([[c, -s, 0.0, H[0, 3]], [s, c, 0.0, H[1, 3]], [0, 0, 1.0, 0], [0, 0, 0, 1.0]])

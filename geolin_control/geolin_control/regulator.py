@@ -17,11 +17,11 @@ import numpy as np
 
 from geolin_control.effort_guard import EffortGuard, GuardSettings
 from geolin_control.gain_bank import GainBank
-from geolin_control.gait import GaitGains, along_ground
+from geolin_control.gait import GaitGains
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
 from geolin_ros.control.feedback import Feedback
 from geolin_ros.control.lqr import PERIOD, Gains, Tuning, regulate
-from geolin_ros.control.support import Support
+from geolin_ros.control.support import Support, level
 from geolin_ros.control.weights import Weights, effort_limits
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError, UnknownNameError, unknown_name
@@ -178,8 +178,6 @@ class Regulator:
 
     Parameters
     ----------
-    model
-        The robot, with a floating base.
     supports
         All frames it can stand on; at first it stands on all of them.
     bank
@@ -189,19 +187,14 @@ class Regulator:
     Attributes
     ----------
     supports
-        All frames it can stand on, by name.
-    source
-        What the gains were made of.
-    failure
-        Why the last design failed, or empty.
+        By name; those of ``standing_on`` are in force.
+    source, failure
+        What the gains were made of, and why the last design failed, or empty.
     reference
         Where the robot should be, or None; `follow` sets it.
-    standing_on
-        Frames of the supports in force; `stand_on` sets them.
-    newest
-        A linearization of which the next gains are made if it is calm and for the same contacts.
-    linearized_at
-        When the newest linearization came [s]: gains go on to be trusted.
+    newest, linearized_at
+        A linearization of which the next gains are made if it is calm and for the same contacts,
+        and when it came [s]: gains go on to be trusted.
     guard
         Which has the last word on efforts.
     """
@@ -260,10 +253,7 @@ class Regulator:
         self.guard.begin(tau[self.model.actuated])
 
     def resume(self, earlier: 'Regulator') -> None:
-        """Keep a robot with the same joints where an earlier regulator does.
-
-        Its gains serve until the next `redesign`.
-        """
+        """Keep a robot with the same joints where an earlier regulator does, by its gains."""
         self._feedback, self.source = earlier._feedback, earlier.source
         self.reference, self._followed_since = earlier.reference, earlier._followed_since
         self.linearized_at, self._misfit_since = earlier.linearized_at, earlier._misfit_since
@@ -282,18 +272,14 @@ class Regulator:
     def stand_on(self, frames: Sequence[str]) -> None:
         """Put these supports in force, and no others; gains for them come with `redesign`.
 
-        Without any the joints are damped after `RegulatorSettings.contacts_timeout`. Raises
-        `UnknownNameError` as `check_supports`.
+        Without any the joints are damped after a while. Raises as `check_supports`.
         """
         self.check_supports(frames)
         self.standing_on = tuple(frame for frame in self.supports if frame in set(frames))
         self._look_up()
 
     def follow(self, reference: Reference) -> None:
-        """Keep the robot there from now on; if it moves, until the next one or a time-out.
-
-        A gait begins there.
-        """
+        """Keep the robot there, or begin a gait there; one that moves holds until a time-out."""
         self.reference, self._followed_since = reference, None
         self._walks_since = self._place = None
         self._look_up()
@@ -383,9 +369,8 @@ class Regulator:
     def _play(self, gait: GaitGains, time: float, reference: Reference) -> None:
         """Put the gains of this moment in force, and their state as the reference."""
         if self._place is None:
-            stood = gait.knots[0].state.H
-            self._place = along_ground(reference.state.H) @ se3.inverse(along_ground(stood))
-            self._place[2, 3] = reference.state.H[2, 3] - stood[2, 3]
+            stood = level(gait.knots[0].state.H)
+            self._place = level(reference.state.H) @ se3.inverse(stood)
         if self._walks_since is None and self.guard.share == 1.0:
             self._walks_since = time
         elapsed = 0.0 if self._walks_since is None else time - self._walks_since

@@ -66,8 +66,7 @@ class Solution:
 class StageProblem:
     """A problem of fixed sizes, solved again and again in memory of its own.
 
-    Write into its arrays, then call `solve`. All are zero at first, bounds infinite. Raises
-    `ConfigurationError` if a number is not possible.
+    Write into its arrays, then call `solve`. All are zero at first, bounds infinite.
 
     Parameters
     ----------

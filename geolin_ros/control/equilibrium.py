@@ -16,13 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.control.support import (
-    Support,
-    distance_inside,
-    polygon_centre,
-    support_polygon,
-    upward,
-)
+from geolin_ros.control.support import Support, distance_inside, support_polygon, upward
 from geolin_ros.dynamics.arguments import check_is_state
 from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
@@ -54,8 +48,8 @@ class Statics:
         [kg]
     com : (3,)
         In the world [m].
-    polygon, centre : (k, 2), (2,)
-        Corners of the hull of the points of support, seen from above, and its centre [m].
+    polygon : (k, 2)
+        Corners of the hull of the points of support, seen from above [m].
     margin
         How far the centre of mass is inside of it, negative outside [m]; on level ground no forces
         hold a robot with a negative one.
@@ -65,7 +59,6 @@ class Statics:
     com: Array
     polygon: Array
     margin: float
-    centre: Array
 
     def text(self) -> str:
         """Return a sentence."""
@@ -158,8 +151,7 @@ def statics(model: TreeModel, state: State, supports: Sequence[Support]) -> Stat
     """
     at, com = Kinematics(model, state), centre_of_mass(model, state).com
     polygon = support_polygon(np.vstack([support.world_points(at) for support in supports]))
-    margin = distance_inside(polygon, com[:2])
-    return Statics(model.total_mass, com, polygon, margin, polygon_centre(polygon))
+    return Statics(model.total_mass, com, polygon, distance_inside(polygon, com[:2]))
 
 
 def equilibrium(
@@ -211,7 +203,7 @@ class _Problem:
         self.weight = model.total_mass * float(np.linalg.norm(model.gravity)) or 1.0
         self.h = bias_force(model, state) / self.weight
         angles = 2.0 * np.pi * np.arange(_FACETS) / _FACETS
-        circle = np.stack((np.cos(angles), np.sin(angles)), axis=1)
+        circle = np.column_stack((np.cos(angles), np.sin(angles)))
         inner = friction * np.cos(np.pi / _FACETS)
         points, normals, rows, cones = [], [], [], []
         for support in self.supports:
@@ -273,12 +265,11 @@ class _Problem:
         """Return what makes the posture impossible to hold."""
         report = statics(self.model, self.state, self.supports)
         unlimited = self.solve(np.where(self.limits == 0.0, 0.0, np.inf))
-        if unlimited is None:
-            why = (
-                f'{report.text()}, friction {self.friction:g}; move the centre of mass over the '
-                'supports, or actuate every joint'
-            )
-        else:
+        why = (
+            f'{report.text()}, friction {self.friction:g}; move the centre of mass over the '
+            'supports, or actuate every joint'
+        )
+        if unlimited is not None:
             tau = self.efforts(unlimited)
             use = np.abs(tau) / np.maximum(self.limits * self.weight, 1e-300)
             worst = int(np.argmax(use))

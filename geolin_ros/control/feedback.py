@@ -20,13 +20,7 @@ from geolin_ros.typing import Array
 
 
 class Feedback:
-    """Feedback by gains that may be exchanged at any time; remembers the inputs it has sent.
-
-    Attributes
-    ----------
-    gains
-        Assign others at any time; past inputs are kept if the number of joints is the same.
-    """
+    """Feedback by ``gains``, of which others may be assigned; remembers the inputs it has sent."""
 
     def __init__(self, gains: Gains) -> None:
         self.gains = gains
@@ -41,20 +35,16 @@ class Feedback:
     ) -> Array:
         """Return the efforts (n_u,) of the actuated joints, neither clipped nor ramped.
 
+        Raises `ShapeError` if a state or the feedforward has another size than the gains are for.
+
         Parameters
         ----------
         state
             Where the robot is.
         reference
-            Where it should be, and how it should move there; by default the operating point of
-            the gains.
+            Where it should be, and how it should move; by default at the gains' operating point.
         feedforward : (n_u,)
             Efforts that this takes [N m or N]; by default those of the gains.
-
-        Raises
-        ------
-        ShapeError
-            If a state or the feedforward has another size than the gains are for.
         """
         gains = self.gains
         wanted = gains.feedforward

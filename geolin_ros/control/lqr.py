@@ -240,11 +240,7 @@ def regulate(
 
 
 def plant_of(reduced: ReducedLinearization, price: Cost, dt: float, delay: int) -> Plant:
-    """Return the system that the Riccati equation is about.
-
-    With a delay of d steps the effort that acts is the oldest of the d past inputs, and forces are
-    priced with that one.
-    """
+    """Return the system of the Riccati equation; the effort that acts is the oldest past input."""
     if not dt:
         return Plant(reduced.A, reduced.B, price.Q, price.R, price.S)
     Phi, Gamma = reduced.discretize(dt)
@@ -263,10 +259,7 @@ def plant_of(reduced: ReducedLinearization, price: Cost, dt: float, delay: int) 
 
 
 def complement(reduced: ReducedLinearization, bandwidth: float) -> Array:
-    """Return the impedance (m, 2 m) of what contacts forbid, for all generalized forces.
-
-    Each coordinate is as stiff as its own inertia, 1 / (M^-1)_ii, allows for the bandwidth.
-    """
+    """Return the impedance (m, 2 m) of what contacts forbid, for all generalized forces."""
     factor, _ = lapack.dpotrf(reduced.M.T, lower=True)
     inertia = 1.0 / lapack.dpotri(factor, lower=True)[0].diagonal()
     C = -inertia[:, None] * (reduced.N @ reduced.W)

@@ -81,8 +81,6 @@ class ModeReport:
 
     Attributes
     ----------
-    about
-        What was analysed, in words.
     states, controllable
         Numbers of states, and of those that the inputs reach.
     uncontrollable
@@ -169,15 +167,9 @@ def words_for(
 ) -> tuple[str, ...]:
     """Return words that together stand for a space of directions.
 
-    Known directions within the space, as far as these span it, then mixtures of entries, led by
-    the one that tells it best from the others.
-
-    Parameters
-    ----------
-    directions : (k, d)
-        Orthonormal basis in coordinates y.
-    lift, scaled : (2 m, k)
-        z = lift y, and z over its units = scaled y.
+    Known directions within the space (k, d), orthonormal in coordinates y, as far as these span
+    it, then mixtures of entries, led by the one that tells it best from the others. z = lift y,
+    and z over its units = scaled y.
     """
     words: list[str] = []
     left = directions
@@ -197,11 +189,7 @@ def words_for(
 
 
 def _known_directions(model: TreeModel, state: State) -> dict[str, Array]:
-    """Return momenta, what they are rates of, and entries of the state, as covectors (2 m,).
-
-    Momenta are those about the centre of mass in world axes, and their changes those from the
-    motion of the state; what they are rates of holds for small displacements from rest.
-    """
+    """Return momenta, what they are rates of near rest, and entries of z, as covectors (2 m,)."""
     single = dict(zip(entries(model), np.eye(2 * model.m), strict=True))
     if model.base == 'fixed':
         return single  # no momentum is kept

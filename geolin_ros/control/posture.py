@@ -38,8 +38,8 @@ TOLERANCE = 1e-9
 ROUNDING = 1e-13
 """Error at which further steps change nothing [m, rad]."""
 FOLDED, STRETCHED, BENT = 0.5, 0.85, 0.75
-"""Distance from hip to foot, of the leg's length: outside of the first two a leg on a point has
-too little room to fold or to extend under a push, and stands at the third by default."""
+"""Distance from hip to foot, of the leg's length: outside of the first two a leg on a point has no
+room for a push, and stands at the third by default."""
 RESERVE = 0.25
 """Of effort limits, of ways to joint limits and of friction: what a posture keeps for pushes."""
 HEIGHTS = 1.05, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7
@@ -47,8 +47,7 @@ HEIGHTS = 1.05, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7
 HEIGHT_TOLERANCE = 0.01
 """By which a height that was asked for may be missed [m]; other wishes pull at it a little."""
 NEARLY = 1e-3
-"""Error up to which soles that nobody has placed need only be level on the ground [m, rad]: on
-legs without an ankle's roll they come closer as the base leans."""
+"""Error up to which soles that nobody has placed need only be level on the ground [m, rad]."""
 _MUST, _HEIGHT, _UPRIGHT, _LEG, _JOINT = 1e3, 10.0, 10.0, 0.1, 3.0
 _BEND = 0.1  # of the way to the middle of a joint's range: a stretched leg cannot start to bend
 _LARGEST_STEP = 0.3  # [m, rad]: beyond, a linear step promises too much
@@ -69,10 +68,8 @@ def standing_posture(
 
     Parameters
     ----------
-    model
-        A robot with a floating base.
-    supports
-        What it stands on.
+    model, supports
+        A robot with a floating base, and what it stands on.
     joints
         Positions that joints should be near [rad or m]; the others near zero, or the limit
         nearest to it.
@@ -96,12 +93,9 @@ def standing_posture(
     Raises
     ------
     InfeasibleError
-        If no posture within the joint limits was found; the message says what is missed and by
-        how much.
-    ConfigurationError
-        If the base is fixed, or there is no support.
-    UnknownNameError
-        If a joint or frame is not part of the robot.
+        If no posture within the joint limits was found: what is missed, and by how much.
+    ConfigurationError, UnknownNameError
+        If the base is fixed or there is no support; if a joint or frame is not of the robot.
     """
     if model.base != 'floating' or not supports:
         raise ConfigurationError(
@@ -164,7 +158,10 @@ def standing_posture(
 
 
 class _Task(NamedTuple):
-    """What the posture has to meet, and what it should."""
+    """What the posture has to meet, and what it should; ``legs`` are joints that move feet.
+
+    With ``may_step`` soles must only be level on the ground, wherever.
+    """
 
     model: TreeModel
     supports: Sequence[Support]
@@ -175,9 +172,7 @@ class _Task(NamedTuple):
     height: float
     joints: Array
     legs: NDArray[np.bool_]
-    """(n,) which joints move one of the feet."""
     may_step: bool = False
-    """Whether soles must only be level on the ground, wherever."""
 
     def must(self, state: State) -> tuple[dict[str, Array], Array]:
         """Return what is missing by name, and how it changes with z[:m] all together."""
@@ -348,10 +343,7 @@ def _bent(state: State, legs: NDArray[np.bool_], model: TreeModel) -> State:
 def _bent_legs(
     at: Kinematics, supports: Sequence[Support], height: float
 ) -> tuple[float, dict[str, Array]] | None:
-    """Return a height and places of feet for legs that would have no room at a height, or None.
-
-    A leg begins at its second joint, the hip's pitch, where it has three or more.
-    """
+    """Return a height and places of feet for legs that would have no room at a height, or None."""
     model, shares, heights, places = at.model, [], [], {}
     if any(support.kind != 'point' for support in supports):
         return None
@@ -361,7 +353,7 @@ def _bent_legs(
         while body > 0:
             joints.insert(0, at.H[body, :3, 3])
             body = int(model.tree.parent[body])
-        joints = joints[1:] if len(joints) > 2 else joints
+        joints = joints[1:] if len(joints) > 2 else joints  # from the hip's pitch on
         if len(joints) < 2:
             return None
         hip = joints[0]

@@ -56,21 +56,15 @@ class Foot(NamedTuple):
 def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]) -> list[Foot]:
     """Return what a robot stands on; of a frame alone by its shapes, other texts as `Support`.
 
+    Raises `ConfigurationError` if a text is not understood, or the shapes do not tell what a frame
+    is; `UnknownNameError` if it is no link of the robot; `UrdfError` if shapes are malformed.
+
     Parameters
     ----------
     urdf
         Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
     texts
         ``frame``, or as `Support.parse`; a `Support` stays what it is.
-
-    Raises
-    ------
-    ConfigurationError
-        If a text is not understood, or the shapes do not tell what a frame is.
-    UnknownNameError
-        If a frame is no link of the robot.
-    UrdfError
-        If the shapes of the URDF are malformed.
     """
     feet: list[Foot] = []
     shapes: tuple[Shapes, Path | None] | None = None
@@ -91,9 +85,8 @@ def shapes_of(source: str | Path) -> tuple[Shapes, Path | None]:
     Of a path or text of URDF or MJCF; a text has no such file. Raises `UrdfError` if the shapes
     of a URDF are malformed, others as `mjcf.read_shapes`.
     """
-    is_text = isinstance(source, str) and '<' in source
     shapes = (mjcf.read_shapes if mjcf.is_mjcf(source) else read_shapes)(source)
-    return shapes, None if is_text else Path(source)
+    return shapes, None if isinstance(source, str) and '<' in source else Path(source)
 
 
 def candidate_feet(urdf: str | Path, model: TreeModel) -> list[Foot]:
@@ -173,11 +166,9 @@ def _patches(
                 points.append(found @ H[:3, :3].T + H[:3, 3])
                 radii.append(np.full(len(found), radius))
                 kinds.add(shape.kind)
-                file = f' {Path(shape.file).name}' if shape.file else ''
-                of = f' of {name}' if name != frame else ''
-                listed.append(
-                    f'{"collision" if is_collision else "visual"} {shape.kind}{file}{of}'
-                )
+                words = ['collision' if is_collision else 'visual', shape.kind]
+                words += [Path(shape.file).name] if shape.file else []
+                listed.append(' '.join(words + ([f'of {name}'] if name != frame else [])))
         if points:
             what = f'the {listed[0]}' + (f' and {len(listed) - 1} more' if listed[1:] else '')
             joined = np.concatenate(points), np.concatenate(radii)
@@ -234,7 +225,6 @@ def _sole(frame: str, patch: _Patch) -> Support | None:
 
 
 def _words(support: Support) -> str:
-    """Return what it is, as somebody would write it."""
     offset = np.asarray(support.placement)[:3, 3]
     where = f' at {",".join(f"{x:.4g}" for x in offset)}' if np.any(offset) else ''
     if support.kind == 'point':

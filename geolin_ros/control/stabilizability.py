@@ -43,8 +43,8 @@ HORIZON_STEPS = 24
 """Of a horizon, at least; joints whose damping stops them sooner take more."""
 MOST_STEPS = 4000
 NEGLIGIBLE = 1e-8
-"""Of |[A B]|: reached so weakly, a state counts as not reached. Rounding is at 1e-15, robots that
-stand at 1e-6 and more, and what a posture is off its equilibrium by at 1e-10."""
+"""Of |[A B]|: reached so weakly, a state counts as not reached. Rounding is at 1e-15, errors of an
+equilibrium are at 1e-10, robots that stand at 1e-6 and more."""
 
 
 class _Units(NamedTuple):
@@ -94,13 +94,11 @@ def analyze_modes(
 
     Raises
     ------
-    InputError
-        If the state is no equilibrium; the message says what moves.
+    InputError, InfeasibleError
+        If the state is no equilibrium; if no efforts hold the posture.
     ConfigurationError
         If a horizon is given with supports, either with a fixed base, or one that takes more than
         `MOST_STEPS` steps, as the damping of a joint may stop it in a short time.
-    InfeasibleError
-        If no efforts hold the posture.
     """
     check_is_state(state)
     is_fixed, has_horizon = model.base == 'fixed', horizon is not None
@@ -168,10 +166,7 @@ def _report(
 
 
 def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float) -> ModeReport:
-    """Return what efforts beside ``tau`` reach within a horizon in free flight, gravity on.
-
-    The rank is where the singular values of the reachability matrix drop most.
-    """
+    """Return what efforts beside ``tau`` reach within a horizon in free flight, gravity on."""
     if not horizon > 0.0 or not model.n:
         raise ConfigurationError(
             f'horizon is {horizon:g} s and robot {model.name!r} has {model.n} joints, expected a '
@@ -190,6 +185,7 @@ def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float
     scaled = R / units.z[:, None]
     U, sizes, _ = np.linalg.svd(scaled / np.max(np.linalg.norm(scaled, axis=0)))
     floor = np.finfo(np.float64).eps * sizes[0]
+    # The rank is where the singular values of the reachability matrix drop most.
     drops = np.maximum(sizes[:-1], floor) / np.maximum(sizes[1:], floor)
     rank = int(np.argmax(drops)) + 1 if np.max(drops) > 1e3 else len(sizes)
     return ModeReport(
@@ -243,10 +239,7 @@ def _modes(model: TreeModel, A: Array, scaled: Array, units: _Units) -> tuple[Mo
 
 
 def _units(model: TreeModel, state: State) -> _Units:
-    """Return units of a length that is the radius of gyration about the base, the size of legs.
-
-    On a fixed base it is the largest about an axis of a joint.
-    """
+    """Return units of a length, the radius of gyration about the base, or about a joint's axis."""
     M = mass_matrix(model, state)
     turns = np.array([unit == 'rad' for unit in joint_units(model)], dtype=np.bool_)
     length, pose = 1.0, np.zeros(0)

@@ -30,12 +30,10 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """A contact frame with the points that carry its load.
+    """A contact frame of a link with the points that carry its load.
 
     Attributes
     ----------
-    frame
-        Link of the description.
     kind
         ``'point'``: it may turn about its origin, 3 rows; ``'surface'``: it lies flat, 6 rows.
     points : (k, 3)

@@ -103,8 +103,7 @@ class Weights:
 
 
 QUADRUPED = Weights(normal_force=2.0, tangential_force=1.0)
-"""Stiff, with a low price on contact forces, so that feet do not slide under a push: for feet that
-are points, far apart."""
+"""For points far apart: stiff, a low price on contact forces, so that feet do not slide."""
 HUMANOID = Weights(
     base_position=0.3,
     base_rotation=0.3,
@@ -183,10 +182,7 @@ def _force_scale(
     supports: Sequence[Support],
     wrenches: Array,
 ) -> Array:
-    """Return D (rows, rows): forces in contact axes to shares of what is acceptable.
-
-    A point's force is weighed in axes with z up; that these turn with the foot is left out.
-    """
+    """Return D (rows, rows): forces in contact axes, of points z up, to acceptable shares."""
     tangential, normal, moment = prices
     at: Kinematics | None = None
     least = _LIGHT * model.total_mass * math.hypot(*model.gravity)

@@ -9,11 +9,11 @@ efforts, feet that stand, A and B to the next knot, and what deviations cost the
 from collections.abc import Sequence
 
 import numpy as np
-from geolin_control.gait import GaitGains, Step, along_ground, gains_along
+from geolin_control.gait import GaitGains, Step, gains_along
 
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.control.support import Support
+from geolin_ros.control.support import Support, level
 from geolin_ros.errors import InfeasibleError
 from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.state import State
@@ -60,8 +60,10 @@ def gait_gains(
     feet = {support.frame: support for support in supports}
     knots = [_knot(plan, gain, feet, margin) for plan, gain in zip(plans, K, strict=True)]
     ends = plans[first].states[0], plans[-1].states[1]
-    begin, end = (along_ground(_state(model, row).H) for row in ends)
-    return GaitGains(model.hash, tuple(knots), first, end @ se3.inverse(begin))
+    begin, end = (level(_state(model, row).H) for row in ends)
+    displacement = end @ se3.inverse(begin)
+    displacement[2, 3] = 0.0
+    return GaitGains(model.hash, tuple(knots), first, displacement)
 
 
 def _walked(

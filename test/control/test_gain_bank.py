@@ -42,6 +42,10 @@ def squatting(name):
     return model, supports, top, build(model, [points], tolerance=0.01)
 
 
+def largest_error(bank):
+    return max(error for route in bank.routes.values() for error in route.errors)
+
+
 def relative(K, exact):
     return np.linalg.norm(K - exact) / np.linalg.norm(exact)
 
@@ -50,7 +54,7 @@ def relative(K, exact):
 def test_interpolated_gain__is_within_the_stated_error_all_along(name):
     model, supports, top, bank = squatting(name)
     frames = [support.frame for support in supports]
-    assert bank.largest_error <= 0.01
+    assert largest_error(bank) <= 0.01
     worst = 0.0
     for depth in DEPTH[name] * np.random.default_rng(0).uniform(size=4):
         (point,) = squat(model, supports, [top.H[2, 3] - depth], top)
@@ -59,7 +63,7 @@ def test_interpolated_gain__is_within_the_stated_error_all_along(name):
         np.testing.assert_allclose(found.state.s, point.state.s, atol=0.02)
         slack = 0.02 * np.max(model.limits.effort)
         np.testing.assert_allclose(found.feedforward, exact.feedforward, atol=slack)
-    assert 1e-4 < worst < 1.5 * bank.largest_error
+    assert 1e-4 < worst < 1.5 * largest_error(bank)
 
 
 def test_gains_made_while_a_robot_runs__fill_a_bank_that_is_saved(tmp_path):
@@ -77,7 +81,7 @@ def test_gains_made_while_a_robot_runs__fill_a_bank_that_is_saved(tmp_path):
     assert len(route.errors) == len(route.knots) - 1
     save_bank(bank, model, tmp_path / 'online.yaml')
     loaded = load_bank(tmp_path / 'online.yaml', model)
-    assert loaded.largest_error == bank.largest_error < 0.15
+    assert largest_error(loaded) == largest_error(bank) < 0.15
     for point in squat(model, supports, top.H[2, 3] - 0.1 * np.linspace(0.05, 0.95, 5), top):
         exact = design(model, point)
         error = relative(loaded.gains(FEET, point.state).K, exact.K)
@@ -85,7 +89,7 @@ def test_gains_made_while_a_robot_runs__fill_a_bank_that_is_saved(tmp_path):
         assert error < max(0.01, route.errors[leg])
     again = bank.with_gains(exact, tolerance=0.0)
     np.testing.assert_allclose(again.gains(FEET, exact.state).K, exact.K, rtol=1e-9)
-    assert again.largest_error == bank.largest_error
+    assert largest_error(again) == largest_error(bank)
 
 
 def test_gains_of_the_same_posture__take_the_place_of_those_before(two_sets):
@@ -97,7 +101,7 @@ def test_gains_of_the_same_posture__take_the_place_of_those_before(two_sets):
     assert len(found.route(FEET).knots) == len(bank.route(FEET).knots)
     np.testing.assert_array_equal(found.gains(FEET, top).K, stiffer.K)
     assert found.gains(FEET, top).contacts == FEET  # in the order of the route
-    assert found.largest_error == relative(bank.gains(FEET, top).K, stiffer.K)
+    assert largest_error(found) == relative(bank.gains(FEET, top).K, stiffer.K)
     assert found.route(FEET[:3]) is bank.route(FEET[:3])
 
 
@@ -144,7 +148,7 @@ def test_file__holds_the_same_gains(suffix, two_sets):
         assert ours.contacts == theirs.contacts
         for a, b in zip(ours.supports, theirs.supports, strict=True):
             np.testing.assert_array_equal(a.placement, b.placement)
-    assert loaded.largest_error == bank.largest_error
+    assert largest_error(loaded) == largest_error(bank)
 
 
 def test_file__needs_nothing_of_ours_to_be_read(two_sets):
@@ -257,7 +261,7 @@ def test_command__saves_a_bank_that_a_node_can_load(tmp_path, capsys):
     bank = load_bank(path, model)
     gains = bank.gains(FEET, model.neutral_state())
     assert gains.K_past.shape == (12, 12)
-    assert bank.largest_error < 0.05
+    assert largest_error(bank) < 0.05
     assert main(['gain-bank', str(urdf), str(path), '--contacts', 'FL_foot']) == 1
     assert 'standing on FL_foot cannot be kept there' in capsys.readouterr().err
 

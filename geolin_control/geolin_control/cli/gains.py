@@ -5,7 +5,6 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from geolin_ros.cli._recordings import (
     Progress,
@@ -61,27 +60,21 @@ def run(options: argparse.Namespace) -> int:
     with open_bags(options) as source:
         model = source.model
         visits = visited(source, feet, Progress(options))
-    routes: list[Any] = []
-    report: list[dict[str, Any]] = []
+    routes, report = [], []
     for visit in visits:
         points, refused = route(model, visit, options.postures)
+        routes += [points] if points else []
         frames = [support.frame for support in visit.supports]
         report.append(
             {'contacts': frames, 'share': visit.share, 'postures': len(points), 'refused': refused}
         )
-        if points:
-            routes.append(points)
+        if not options.json:
+            about = f'{counted(len(points), "posture")} in equilibrium, {len(refused)} not'
+            print(f'{"+".join(frames)}: {visit.share:.0%} of the time, {about}')
+            for sentence in refused:
+                print(f'! {sentence}', file=sys.stderr)
     if routes:
         save_bank(build(model, routes, tolerance=options.tolerance), model, options.output)
     if options.json:
         print_json({'output': str(options.output) if routes else None, 'contact_sets': report})
-    else:
-        for found in report:
-            print(
-                f'{"+".join(found["contacts"])}: {found["share"]:.0%} of the time, '
-                f'{counted(found["postures"], "posture")} in equilibrium, '
-                f'{len(found["refused"])} not'
-            )
-            for sentence in found['refused']:
-                print(f'! {sentence}', file=sys.stderr)
     return int(not routes)

@@ -50,7 +50,7 @@ ROUNDING = 1e-10  # of the terms of (4)
 
 
 class Sizes(NamedTuple):
-    """Numbers of stages, states, inputs, rows; lengths of rows and of matrices."""
+    """Numbers of stages, states, inputs, rows; lengths of rows, and of F to K of a stage."""
 
     N: int
     n_x: int
@@ -58,7 +58,6 @@ class Sizes(NamedTuple):
     rows: int
     stride: int
     F: int
-    """Distance of the matrices F of two stages."""
     H: int
     G: int
     K: int
@@ -119,16 +118,7 @@ def make_memory(s: Sizes) -> Memory:
 def solve(s, m, rounds, newton_steps, most):
     """Find z, w and gains from the multipliers and inputs w in memory; return status and steps.
 
-    Parameters
-    ----------
-    s, m
-        `Sizes` and `Memory`.
-    rounds
-        How often multipliers are updated, at least once.
-    newton_steps
-        The largest number of recursions in a round.
-    most
-        The largest number in all rounds.
+    ``rounds`` updates of the multipliers, of ``newton_steps`` recursions at most, ``most`` in all.
     """
     steps, status = 0, SOLVED
     roll_out(s, m, m.x, False)
@@ -359,10 +349,7 @@ def slope_at(m, slope, curvature, t):
 
 @lean_kernel
 def move(m, t):
-    """Go t of the way to the new point; return whether another Newton step would differ.
-
-    It would if t < 1 or other rows are active now, but not to rounding where nothing has moved.
-    """
+    """Go t of the way to the new point; return whether another Newton step would differ."""
     changed = t < 1.0
     for e in range(m.g.size):
         mu, price = m.mu[e], m.multipliers[e]
