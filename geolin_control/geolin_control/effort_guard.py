@@ -13,19 +13,10 @@ from geolin_ros.typing import Array
 
 @dataclass(frozen=True)
 class GuardSettings:
-    """How efforts are guarded.
+    """How efforts are guarded: the parameters of `lqr_node` of the same names [s].
 
-    Attributes
-    ----------
-    full_swing_time
-        Time [s] in which an effort may go from one limit to the other, and no less.
-    ramp_time
-        Time [s] over which feedback takes over from damping.
-    damping_time
-        Joints are damped up to the effort limit at a rate of ``1 / damping_time`` [rad/s or m/s].
-    longest_gap
-        Time [s] between calls after which the ramp starts anew: stamps may jump, and a step back,
-        or a longer one, counts as the step before it.
+    After a ``longest_gap`` between calls the ramp starts anew: stamps may jump, and a step back,
+    or a longer one, counts as the step before it.
     """
 
     full_swing_time: float = 0.02

@@ -48,8 +48,6 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
         received.tau.copy(),
         received.A.copy(),
         received.B.copy(),
-        received.nu_dot.copy(),
-        np.array(contacts.wrenches, dtype=np.float64),
         read_matrix(contacts.wrenches_by_state).copy(),
         read_matrix(contacts.wrenches_by_effort).copy(),
         tuple(read_contact(model, contact) for contact in contacts.contacts if contact.active),

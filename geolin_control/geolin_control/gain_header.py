@@ -51,8 +51,7 @@ static const struct {{
 def save_header(bank: GainBank, model: TreeModel, path: str | Path) -> None:
     """Write a bank as constants of C; names begin with the stem of the file.
 
-    Raises `ConfigurationError` if the stem is no identifier of C; `OSError` if the file cannot be
-    written.
+    Raises `ConfigurationError` if that is no identifier; `OSError` if it cannot be written.
     """
     name = Path(path).stem
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):

@@ -82,8 +82,8 @@ class GaitGains:
 def gains_along(steps: Sequence[Step], first: int) -> tuple[Array, float]:
     """Return K (N, n_u, n_x) of w = -K z, and how much of z is left over a period at most.
 
-    The N steps from number ``first`` on repeat for ever. Raises `NotStabilizableError` if the
-    recursion does not settle: inputs do not reach a motion that does not decay.
+    The steps from number ``first`` on repeat for ever. Raises `NotStabilizableError` if the
+    recursion does not settle.
     """
     P = steps[first].Q
     for _ in range(MOST_PERIODS):

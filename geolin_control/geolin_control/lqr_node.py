@@ -270,11 +270,6 @@ class LqrNode(RobotNode):
         mode, reason, warning = Mode.RELEASE, 'no state yet', ''
         if self._newest is not None:
             _, mode, reason = self._newest
-        if self._pipeline is not None:
-            warning = self._pipeline.stream.regulator.warning
-        is_well = mode is Mode.FEEDBACK and not warning
-        level = DiagnosticStatus.OK if is_well else DiagnosticStatus.WARN
-        words = f'{mode.value} {waits_for or reason or warning}'.strip()
         values = {
             'states': str(self._counts.received),
             **{mode.value: str(self._modes[mode.value]) for mode in Mode},
@@ -282,11 +277,15 @@ class LqrNode(RobotNode):
         }
         if self._pipeline is not None:
             regulator = self._pipeline.stream.regulator
+            warning = regulator.warning
             values['standing on'] = ', '.join(regulator.standing_on)
             values['last design failed'] = regulator.failure or 'no'
             if regulator.gains is not None:
                 values['gains made of'] = regulator.source
                 values['largest closed-loop eigenvalue'] = f'{regulator.gains.margin:.6f}'
+        is_well = mode is Mode.FEEDBACK and not warning
+        level = DiagnosticStatus.OK if is_well else DiagnosticStatus.WARN
+        words = f'{mode.value} {waits_for or reason or warning}'.strip()
         return self._diagnostics.message(self.get_clock().now(), level, words, values)
 
 

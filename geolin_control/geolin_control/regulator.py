@@ -53,32 +53,10 @@ class Mode(Enum):
 
 @dataclass(frozen=True)
 class RegulatorSettings:
-    """How a robot is regulated.
+    """How a robot is regulated: the parameters of `lqr_node` of the same names.
 
-    Attributes
-    ----------
-    dt, delay
-        Sample time [s], and steps of it from a measurement to its effort.
-    friction
-        Coefficient that equilibria stay below.
-    gains_timeout
-        Time [s] without a linearization after which gains are not trusted; 0: they always are, as
-        those of a bank are.
-    contacts_timeout
-        The same on contacts that the gains in use are not for: long enough to design others, and
-        for feet that a push unloads to come down again.
-    reference_timeout
-        Time [s] without a newer reference after which one that moves is taken to rest.
-    trust_position, trust_rotation
-        Largest displacement of the base from the reference [m, rad] at which gains are used.
-    calm
-        Largest base twist and joint rate [m/s, rad/s] of a linearization that gains are made of.
-    anchor
-        Whether the reference goes along the ground with feet that slip, see `anchored`.
-    weights
-        What costs how much; by default those that suit the supports.
-    guard
-        Limits and ramps of the efforts.
+    Units are those of SI; ``delay`` are steps of ``dt`` from a measurement to its effort, and
+    ``weights`` by default those that suit the supports.
     """
 
     dt: float = PERIOD
@@ -117,8 +95,6 @@ class Measured(NamedTuple):
     tau: Array
     A: Array
     B: Array
-    nu_dot: Array
-    wrenches: Array
     wrench_by_state: Array
     wrench_by_tau: Array
     contacts: tuple[Closure, ...]
@@ -140,7 +116,7 @@ class Measured(NamedTuple):
         )
 
     def on(self, linearizer: Linearizer) -> Linearization:
-        """Return A and B with the geometry of the own linearizer.
+        """Return A, B and forces' derivatives with the geometry of the own linearizer.
 
         Raises `InputError` if they are further from those of this model than these are from zero.
         """
@@ -159,9 +135,8 @@ class Measured(NamedTuple):
             R = inner[:3, :3].T @ outer[:3, :3]
             blocks += [R] if kind == 'point' else [R, R]
         turn = linalg.block_diag(*blocks)
-        names = 'wrenches', 'wrench_by_state', 'wrench_by_tau'
-        forces = {name: turn @ getattr(self, name) for name in names}
-        return replace(own, A=self.A, B=self.B, nu_dot=self.nu_dot, **forces)
+        by_state, by_tau = turn @ self.wrench_by_state, turn @ self.wrench_by_tau
+        return replace(own, A=self.A, B=self.B, wrench_by_state=by_state, wrench_by_tau=by_tau)
 
 
 def _placed(model: TreeModel, contacts: Sequence[Closure]) -> list[tuple[str, int, Array]]:

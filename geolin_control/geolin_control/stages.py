@@ -73,23 +73,17 @@ class StageProblem:
     N, n_x, n_u
         Numbers of stages, states, inputs.
     rows
-        Of what kind each inequality of a stage is, in words, or their number; rows of zeros are
-        none.
+        Of what kind each inequality of a stage is, or their number; rows of zeros are none.
 
     Attributes
     ----------
-    A, B, c
-        (N, n_x, n_x), (N, n_x, n_u) and (N, n_x).
-    Q, q
-        (N + 1, n_x, n_x) and (N + 1, n_x).
-    S, R, r
-        (N, n_u, n_x), (N, n_u, n_u) and (N, n_u).
-    C, D, e
-        (N, rows, n_x), (N, rows, n_u) and (N, rows).
+    A, B, c : (N, n_x, n_x), (N, n_x, n_u), (N, n_x)
+    Q, q : (N + 1, n_x, n_x), (N + 1, n_x)
+    S, R, r : (N, n_u, n_x), (N, n_u, n_u), (N, n_u)
+    C, D, e : (N, rows, n_x), (N, rows, n_u), (N, rows)
     lower, upper : (N, n_u)
-    row_weights : (rows,)
-        mu of the rows: squares of them are added to the cost times mu/2.
-    bound_weights : (n_u,)
+    row_weights, bound_weights : (rows,), (n_u,)
+        mu: squares of what is violated are added to the cost times mu/2.
 
     Examples
     --------

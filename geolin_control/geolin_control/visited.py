@@ -124,10 +124,9 @@ def _given(
         if name in shapes:
             continue
         if isinstance(contact, Loop) or contact.kind == 'surface':
-            what = 'closes a loop' if isinstance(contact, Loop) else 'is a surface of unknown size'
             raise ConfigurationError(
-                f'contact {name!r} {what}, expected points on the ground, or the size of a sole '
-                f'from --feet {name}:LENGTHxWIDTH'
+                f'contact {name!r} is a {type(contact).__name__.lower()} of kind {contact.kind}, '
+                f'expected points, or the size of a sole from --feet {name}:LENGTHxWIDTH'
             )
         placement = np.eye(4) if contact.placement is None else contact.placement
         shapes[name] = Support(contact.frame, placement=placement)

@@ -5,7 +5,7 @@
 import importlib
 from types import ModuleType
 
-from geolin_ros.renamed import MOVED
+from geolin_ros.renamed import MOVED, warn
 
 _MODULES = ('equilibrium', 'lqr', 'posture', 'stabilizability')
 
@@ -13,6 +13,9 @@ _MODULES = ('equilibrium', 'lqr', 'posture', 'stabilizability')
 def __getattr__(name: str) -> ModuleType:
     """Import a module when it is asked for, as ``geolin_ros.control.lqr``."""
     asked = f'{__name__}.{name}'
-    if name not in _MODULES and asked not in MOVED:
+    if asked in MOVED:
+        warn(asked, MOVED[asked])
+        return importlib.import_module(MOVED[asked])
+    if name not in _MODULES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     return importlib.import_module(asked)

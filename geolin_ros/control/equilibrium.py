@@ -78,12 +78,10 @@ class Equilibrium:
 
     Attributes
     ----------
-    state
-        The posture.
-    supports
-        What it stands on; balls by the point where they touch the ground.
-    stands_on
-        The supports as given: balls are balls.
+    state, statics
+        The posture, and its centre of mass over the points of support.
+    supports, stands_on
+        What it stands on, balls by the point where they touch the ground; and as it was given.
     tau : (n,)
         Joint efforts [N m or N]; zero where a joint has no actuator.
     wrenches : (rows,)
@@ -93,14 +91,9 @@ class Equilibrium:
         Points of support in the world [m], and the force on the robot at each in world axes [N].
     residual : (m,)
         What the equation above lacks [N, N m].
-    effort_use : (n,)
-        Efforts as a share of their limits.
-    friction_use : (k,)
-        Tangential force as a share of what friction bears; 0 where nothing presses.
-    load_share : (number of supports,)
-        Normal force as a share of the weight.
-    statics
-        The centre of mass over the points of support.
+    effort_use, friction_use, load_share : (n,), (k,), (supports,)
+        Efforts as a share of their limits, tangential forces of what friction bears (0 where
+        nothing presses), normal forces of the weight.
     """
 
     state: State

@@ -51,14 +51,10 @@ class Gains:
 
     Attributes
     ----------
-    state
-        Operating point, at rest.
-    feedforward : (n_u,)
-        Efforts there of the actuated joints [N m or N].
-    K : (n_u, 2 m)
-        Gains of what the contacts admit; effort over unit of the column.
-    K_complement : (n_u, 2 m)
-        Gains of what they forbid.
+    state, feedforward : State, (n_u,)
+        Operating point, at rest, and efforts there of the actuated joints [N m or N].
+    K, K_complement : (n_u, 2 m)
+        Gains of what the contacts admit, and of what they forbid; effort over unit of the column.
     K_past : (n_u, d n_u)
         Gains of the last inputs' deviations from the feedforward, the latest first; d = 0 without
         delay.

@@ -83,10 +83,8 @@ class ModeReport:
     ----------
     states, controllable
         Numbers of states, and of those that the inputs reach.
-    uncontrollable
-        The others in words; a state each.
-    uncontrollable_eigenvalues : (states - controllable,)
-        Of what the inputs do not reach [1/s]; empty for a reachability over a horizon.
+    uncontrollable, uncontrollable_eigenvalues
+        The others in words; and their poles [1/s], none for a reachability over a horizon.
     stabilizable
         Whether all of these decay; None for a reachability, which does not say.
     modes

@@ -276,7 +276,7 @@ def _allowed(
 ) -> Array:
     """Return the E up to which a further Newton step changes the gain by `WARM_ERROR` at most.
 
-    The change of P solves X = F'XF + E. With |E| < e W, W the cost of a step, |X| < e P, and
+    Its change of P solves X = F'XF + E; with |E| < e W, W the cost of a step, |X| < e P, and
 
         dK = G X F,   G = (R + B'PB)^-1 B';   |dK|^2 <= e^2 tr(G P G') tr(F'PF)              (1)
 

@@ -28,19 +28,17 @@ from geolin_ros.urdf.shapes import read_shapes
 spatial = optional('scipy.spatial', extra='control')
 Shapes = Mapping[str, Sequence[Shape]]
 """By link."""
-ROUNDNESS = 0.2
-"""How far, of its radius, the points of a mesh may be off a sphere for it to be a ball."""
-STOUT = 2.5
-"""Largest extent of such a mesh as a multiple of the smallest."""
-FLAT = 0.01
-"""How far, of the foot's length, a patch may be off a plane; at least `LEAST_FLAT`."""
-LEAST_FLAT = 0.002
+ROUNDNESS, STOUT = 0.2, 2.5
+"""How far, of its radius, the points of a mesh may be off a sphere for it to be a ball, and its
+largest extent as a multiple of the smallest."""
+FLAT, LEAST_FLAT = 0.01, 0.002
+"""How far, of the foot's length, a patch may be off a plane; at least the other [m]."""
 CURVED = 0.6
 """A patch that has less than this of its length or width within a quarter of that is round."""
 SMALLEST = 0.01
 """Length and width of a sole, at least [m]."""
 NEAR = 0.02
-"""Distance [m] of a frame from the sole that only other links of its body have."""
+"""Distance [m] of a frame from a sole of other links."""
 UPRIGHT = np.cos(np.deg2rad(45.0))
 MOST_CORNERS = 8
 """Of a sole; of a patch with more the rectangle of the same area is taken."""
@@ -90,10 +88,9 @@ def shapes_of(source: str | Path) -> tuple[Shapes, Path | None]:
 
 
 def candidate_feet(urdf: str | Path, model: TreeModel) -> list[Foot]:
-    """Return the balls and soles of the bodies that carry no other, lowest first.
+    """Return the balls and soles of the bodies that carry no other, lowest first, one of each.
 
-    Of each body at most one: of the last link whose shapes tell, at joints near zero. Arguments
-    and errors as in `read_feet`.
+    Arguments and errors as in `read_feet`.
     """
     shapes, path = shapes_of(urdf)
     at = Kinematics(model, state_with(model, {}))

@@ -271,14 +271,12 @@ def _check_still(model: TreeModel, state: State, nu_dot: Array) -> None:
 def staircase(A: Array, B: Array) -> Staircase:
     """Return the staircase form of A (k, k) and B (k, u), both scaled to be of order 1.
 
-    The controllable part by orthogonal steps [Van Dooren 1981]: each asks how many new directions
-    the inputs reach through the last ones, a rank decision on one small block. Poles in long
-    Jordan chains, which every robot in free flight has at 0, are no trouble, as they are for tests
-    on [A - x 1, B], nor do powers of A lose digits as in [B, AB, ...].
+    By orthogonal steps [Van Dooren 1981]: each asks how many new directions the inputs reach
+    through the last ones, a rank decision on one small block. Unlike tests on [A - x 1, B] they
+    bear the long Jordan chains at 0 of free flight, and lose no digits as [B, AB, ...].
     """
-    k = len(A)
+    k, X, off = len(A), B, 0
     T, A = np.eye(k), A.copy()
-    X, off = B, 0
     tolerance = NEGLIGIBLE * np.linalg.norm(np.hstack((A, B)))
     blocks, kept, dropped = [], np.inf, 0.0
     while off < k:

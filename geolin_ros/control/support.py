@@ -80,10 +80,10 @@ class Support:
 
     @classmethod
     def parse(cls, text: str) -> Support:
-        """Return what ``frame``, ``frame:RADIUS`` or ``frame:LENGTHxWIDTH`` stands for [m].
+        """Return the point, ball or sole of ``frame``, ``frame:RADIUS``, ``frame:LENGTHxWIDTH``.
 
-        A point, a ball and a sole; ``@x,y,z`` behind it is where in the frame it is [m]. Raises
-        `ConfigurationError` if the text is none of these, or a size is not positive.
+        ``@x,y,z`` behind it is where in the frame it is; all in m. Raises `ConfigurationError` if
+        the text is none of these, or a size is not positive.
         """
         match = _TEXT.match(text.strip())
         if match is None:
@@ -137,10 +137,7 @@ class Support:
 
 
 def support_polygon(points: Array) -> Array:
-    """Return the corners (k, 2) of the convex hull of points (k, 3) seen from above, in order.
-
-    Two for points on a line, one for a single point.
-    """
+    """Return the corners (k, 2) of the hull of points (k, 3) seen from above; 2 or 1 of a line."""
     flat = np.unique(np.round(points[:, :2], 9), axis=0)
     centred = flat - flat.mean(axis=0)
     spread = np.linalg.svd(centred, compute_uv=False)

@@ -58,11 +58,10 @@ class Weights:
     effort_price
         Cost of all efforts at their limits, per joint.
     normal_force, tangential_force, sole_moment
-        Of contact forces, as shares of the load that the foot carries at rest; moments of that
-        load times half the size of the sole. None: they cost nothing.
+        Of contact forces, as shares of the load that the foot carries at rest, of moments times
+        half the size of the sole. None: they cost nothing.
     single
-        Other values for entries of the state by name, such as ``{'s.left_knee': 0.2}``; units as
-        the entry's.
+        Other values for entries of the state by name, such as ``{'s.left_knee': 0.2}``.
     """
 
     base_position: float = 0.03
@@ -148,8 +147,8 @@ def cost(
     R = R_effort = np.diag(weights.effort_price / effort_limits(model) ** 2)
     S = np.zeros_like(reduced.B)
     shares = weights.tangential_force, weights.normal_force, weights.sole_moment
-    if any(share is not None for share in shares):
-        prices = tuple(0.0 if share is None else 1.0 / share for share in shares)
+    if any(shares):
+        prices = [1.0 / share if share else 0.0 for share in shares]
         D = _force_scale(prices, model, state, supports, wrenches)
         by_state = D @ reduced.wrench_by_state[: len(D)]  # loops of the robot come behind
         by_tau = D @ reduced.wrench_by_tau[: len(D)]
@@ -176,7 +175,7 @@ def effort_limits(model: TreeModel) -> Array:
 
 
 def _force_scale(
-    prices: tuple[float, ...],
+    prices: Sequence[float],
     model: TreeModel,
     state: State,
     supports: Sequence[Support],

@@ -38,8 +38,8 @@ def measured(state, scale=1.0, turn=(0.0, 0.0, 0.0)):
     point, axes = equilibrium(model, state, supports), se3.exp([0.0, 0.0, 0.0, *turn])
     contacts = tuple(replace(s.contact, placement=s.placement @ axes) for s in point.supports)
     C = Linearizer(model, contacts)(point.state, point.tau)
-    forces = C.wrenches, C.wrench_by_state, C.wrench_by_tau
-    return Measured(point.state, point.tau, C.A, scale * C.B, C.nu_dot, *forces, contacts)
+    forces = C.wrench_by_state, C.wrench_by_tau
+    return Measured(point.state, point.tau, C.A, scale * C.B, *forces, contacts)
 
 
 def test_gains__are_made_of_a_linearization_that_is_calm_and_near():

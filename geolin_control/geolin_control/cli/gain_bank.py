@@ -18,41 +18,22 @@ from geolin_ros.robots import locate
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    add = parser.add_argument
     add_robot_arguments(parser)
-    parser.add_argument(
-        'file',
-        type=Path,
-        metavar='FILE',
-        help='file to write: .yaml or .npz for nodes, .h for a C header',
-    )
-    add_contacts_argument(
-        parser, 'repeat it for each set of contacts', action='append', required=True
-    )
-    parser.add_argument(
-        '--heights',
-        nargs=2,
-        type=float,
-        metavar=('TOP', 'BOTTOM'),
-        help='heights of the base above the feet [m] (default: one, knees slightly bent)',
-    )
-    add_positions_argument(
-        parser, '--posture', 'desired joint positions [rad or m] (default: zero)'
-    )
-    parser.add_argument(
-        '--tolerance',
-        type=float,
-        default=TOLERANCE,
-        help='largest relative error of an interpolated gain (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--period',
-        type=float,
-        default=PERIOD,
-        help='sample time: inputs are constant over it [s] (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--delay', type=int, default=0, help='periods from measurement to effort (default: 0)'
-    )
+    what = 'file to write: .yaml or .npz for nodes, .h for a C header'
+    add('file', type=Path, metavar='FILE', help=what)
+    about = 'repeat it for each set of contacts'
+    add_contacts_argument(parser, about, action='append', required=True)
+    heights = 'heights of the base above the feet [m] (default: one, knees slightly bent)'
+    add('--heights', nargs=2, type=float, metavar=('TOP', 'BOTTOM'), help=heights)
+    joints = 'desired joint positions [rad or m] (default: zero)'
+    add_positions_argument(parser, '--posture', joints)
+    error = 'largest relative error of an interpolated gain (default: %(default)s)'
+    add('--tolerance', type=float, default=TOLERANCE, help=error)
+    period = 'sample time: inputs are constant over it [s] (default: %(default)s)'
+    add('--period', type=float, default=PERIOD, help=period)
+    delay = 'periods from measurement to effort (default: 0)'
+    add('--delay', type=int, default=0, help=delay)
 
 
 def run(options: argparse.Namespace) -> int:

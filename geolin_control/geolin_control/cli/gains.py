@@ -18,34 +18,18 @@ from geolin_ros.errors import counted
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    add = parser.add_argument
     add_bag_arguments(parser)
-    parser.add_argument(
-        '-o',
-        '--output',
-        type=Path,
-        default=Path('gains.yaml'),
-        help='gain file of lqr_node, .yaml or .npz (default: %(default)s)',
+    output = 'gain file of lqr_node, .yaml or .npz (default: %(default)s)'
+    add('-o', '--output', type=Path, default=Path('gains.yaml'), help=output)
+    feet = (
+        'feet: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole (default: from the '
+        'parameter contacts, the topic contact_states, or force topics that are named like links)'
     )
-    parser.add_argument(
-        '--feet',
-        default='',
-        metavar='FRAME,...',
-        help='feet: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole (default: from the '
-        'parameter contacts, the topic contact_states, or force topics that are named like links)',
-    )
-    parser.add_argument(
-        '--postures',
-        type=int,
-        default=3,
-        metavar='N',
-        help='postures for each set of contacts (3)',
-    )
-    parser.add_argument(
-        '--tolerance',
-        type=float,
-        default=0.05,
-        help='largest relative error of an interpolated gain (0.05)',
-    )
+    add('--feet', default='', metavar='FRAME,...', help=feet)
+    add('--postures', type=int, default=3, metavar='N', help='postures for each contact set (3)')
+    error = 'largest relative error of an interpolated gain (0.05)'
+    add('--tolerance', type=float, default=0.05, help=error)
     add_output_arguments(parser)
 
 
