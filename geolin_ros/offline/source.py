@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from geolin_ros.description import Description
 from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.message_types import WRENCH
@@ -16,7 +17,7 @@ from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
-from geolin_ros.stream.parameters.model_reading import parse, read_model, to_text
+from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
 
 NODE = 'linearizer'
 MOST_MASS = 0.5
@@ -129,8 +130,12 @@ def read_robot(
         description: str | Path = str(values['robot_description'])
     else:
         description = Path(file) if file else recording.description()
-    is_text = isinstance(description, str)  # a recorded text may be of MJCF, too
-    return description, read_model(parse(description) if is_text else description, values, warn)
+    return description, read_model(_parsed(description), values, warn)
+
+
+def _parsed(description: str | Path) -> Description | Path:
+    """Return links and joints of a recorded text, which may be of MJCF, too."""
+    return from_text(description) if isinstance(description, str) else description
 
 
 def _other_robot(recording: Recording, description: str | Path) -> str:
@@ -140,7 +145,7 @@ def _other_robot(recording: Recording, description: str | Path) -> str:
         if recorded == description:
             return ''
         own, model = (
-            read_model(parse(of), default_values(), lambda _: None)
+            read_model(_parsed(of), default_values(), lambda _: None)
             for of in (recorded, description)
         )
     except GeolinError:

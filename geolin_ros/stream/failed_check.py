@@ -53,17 +53,9 @@ def save_failed_check(
 ) -> Path:
     """Write a file ``failed-check-ROBOT-STAMP.json`` and return its path.
 
-    Raises `OSError` if the file cannot be written.
-
-    Parameters
-    ----------
-    folder
-        Made if it is not there. ROBOT is the robot's name: its letters, digits and ``._-``.
-    description, values
-        What the model was read from: URDF text or file, and the node's parameters. Files are read
-        now; `load_failed_check` refuses one that has changed since.
-    sample, certificate
-        What was checked and what was found.
+    The folder is made; ROBOT is the robot's name: its letters, digits and ``._-``. ``description``
+    and ``values`` of parameters are what the model was read from; files are read now. Raises
+    `OSError` if the file cannot be written.
     """
     kept = {name: value for name, value in values.items() if name in KEPT or 'payload.' in name}
     if values['overlay_file']:

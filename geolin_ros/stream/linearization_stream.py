@@ -121,12 +121,8 @@ class LinearizationStream(StateStream[Answer]):
     nothing had happened. Topics: ``joint_states``, ``odom``, ``tf``, ``tf_static``, ``imu``,
     ``joint_efforts``, ``contact_states``, those of wrenches and foot forces in the settings, and
     two without a message: at each ``timer`` the newest joint state is answered, where the timer is
-    the trigger; at the ``end`` those that wait are answered or dropped.
-
-    Parameters
-    ----------
-    counts
-        Where to count, to go on with the counts of an earlier stream.
+    the trigger; at the ``end`` those that wait are answered or dropped. ``counts`` may be those of
+    an earlier stream.
     """
 
     def __init__(
@@ -231,11 +227,7 @@ class LinearizationStream(StateStream[Answer]):
         return readers
 
     def _take_joint_state(self, message: Any) -> Answer | None:
-        """Linearize at a joint state.
-
-        None if max_rate leaves it out, if it is a part of a joint state of which others are
-        missing, or if it has to wait for an odometry.
-        """
+        """Linearize at a joint state; None if it is left out, in parts, or has to wait."""
         received_at = time.perf_counter()
         self.counts.received += 1
         whole = self._states.merge(message)

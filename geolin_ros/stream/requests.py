@@ -34,12 +34,8 @@ MOST_NODES = 1000
 class RequestAnswerer:
     """Answers requests with a linearizer of its own, so that the stream is not disturbed.
 
-    Parameters
-    ----------
-    model, settings
-        Used where a request leaves something open.
-    make_message, make_contact
-        Return an empty geolin_msgs/LinearizedDynamics and ContactState.
+    Settings count where a request leaves something open; ``make_message`` and ``make_contact``
+    return an empty geolin_msgs/LinearizedDynamics and ContactState.
     """
 
     def __init__(

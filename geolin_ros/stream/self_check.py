@@ -40,16 +40,8 @@ class Verdict(NamedTuple):
 class SelfCheck:
     """Takes every n-th linearization and certifies it, in a thread of the caller's.
 
-    `due` is for the thread of the stream, `check` for another one.
-
-    Attributes
-    ----------
-    newest
-        The newest verdict, None before the first.
-    skipped
-        Linearizations that were due while earlier checks had used up their share of the time.
-    impossible
-        Those that could not be checked; ``reason`` says why the last one could not.
+    `due` is for the thread of the stream, `check` for another one. ``newest`` is the newest
+    verdict, None before the first.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
@@ -58,8 +50,8 @@ class SelfCheck:
         self._cycle = self._checks = self._failures = 0
         self._is_busy, self._free_at = False, 0.0
         self.newest: Verdict | None = None
-        self.skipped = self.impossible = 0
-        self.reason = ''
+        self.skipped = 0  # due while earlier checks had used up their share of the time
+        self.impossible, self.reason = 0, ''  # could not be checked, and why the last one
 
     def resume(self, earlier: 'SelfCheck') -> None:
         """Go on with the counts of an earlier one."""

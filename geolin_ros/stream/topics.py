@@ -40,10 +40,8 @@ def _raise(drop: DroppedInput) -> NoReturn:
 class TopicStream(Generic[T]):
     """Hands each message to what takes its topic; node, replay and tests call `take` alone.
 
-    Attributes
-    ----------
-    on_drop
-        Called with each input that cannot be used, after it is counted; raises it by default.
+    ``on_drop`` is called with each input that cannot be used, after it is counted; by default it
+    raises it.
     """
 
     def __init__(self, counts: Counts) -> None:
@@ -59,12 +57,8 @@ class TopicStream(Generic[T]):
     def take(self, topic: str, message: Any) -> Iterator[T]:
         """Take a message and yield what it makes known: usually nothing or one answer.
 
-        Parameters
-        ----------
-        topic
-            The node's name for it; a topic that the settings do not name is passed over.
-        message
-            Anything with the fields of its ROS type.
+        ``topic`` is the node's name for it; one that the settings do not name is passed over.
+        ``message`` is anything with the fields of its ROS type.
         """
         reader = self._topics.get(topic)
         if reader is None:

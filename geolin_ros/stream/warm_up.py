@@ -14,8 +14,6 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import exp, log
-from geolin_ros.verification.certificate import Certifier, Claim
-from geolin_ros.verification.directional import Form
 
 
 def warm_up() -> None:
@@ -30,8 +28,7 @@ def warm_up() -> None:
 
     model = small_model()
     linearizer, state, tau = Linearizer(model), model.neutral_state(), np.zeros(model.n)
-    L = linearizer(state, tau)
-    Certifier(model, Form()).check(Claim(state, tau, L.A, L.B, L.nu_dot))
+    linearizer(state, tau)
     linearizer.forward_dynamics(state, tau)
     inverse_dynamics(model, state, np.zeros(model.m))
     Kinematics(model, state).jacobian('link9')
@@ -69,7 +66,6 @@ def warm_up_contacts() -> None:
     for contacts in ([point], [point, Contact('link9', 'surface')]):
         C = Linearizer(model, contacts)(state, tau, wrenches=wrenches)
     admissible_bases(C)
-    Certifier(model, Form()).check(Claim(state, tau, C.A, C.B, C.nu_dot, wrenches, [point]))
 
 
 def warm_up_commands() -> None:

@@ -10,7 +10,7 @@ from geolin_ros.cli import main
 from geolin_ros.errors import ConfigurationError, UrdfError
 from geolin_ros.offline.recorded_parameters import with_files
 from geolin_ros.stream.parameters.file import checked, default_values
-from geolin_ros.stream.parameters.model_reading import parse, read_model
+from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.urdf.xacro_file import expand
 
 pytest.importorskip('xacro')
@@ -91,7 +91,7 @@ def test_nodes_and_recordings__take_arguments_of_the_file(chosen):
     assert model.total_mass == pytest.approx(plain + 1.0)
     recorded = with_files(given, print)
     assert (recorded['robot_description_file'], recorded['xacro_args']) == ('', [''])
-    assert read_model(parse(recorded['robot_description']), recorded, print).hash == model.hash
+    assert read_model(from_text(recorded['robot_description']), recorded, print).hash == model.hash
     with pytest.raises(ConfigurationError, match=r"'loaded=1' is not NAME:=VALUE"):
         checked('xacro_args', ['loaded=1'])
 

@@ -57,17 +57,12 @@ class BaseFrames:
 class BaseInput:
     """Turns odometry about a link that is fixed to the base into samples of the base.
 
-    Raises `ConfigurationError` if ``child_frame`` is not fixed to a floating base.
-
-    Attributes
-    ----------
-    stamp, world_frame
-        header.stamp [ns] and header.frame_id of the odometry taken last.
-    delay
-        How late velocities are [s].
+    Raises `ConfigurationError` if ``child_frame`` is not fixed to a floating base. ``stamp`` [ns]
+    and ``world_frame`` are of the odometry taken last.
     """
 
     delay = 0.0
+    """How late velocities are [s]."""
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
         self._child_frame, self._tolerance = settings.child_frame, settings.quaternion_tolerance

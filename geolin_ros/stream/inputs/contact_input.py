@@ -38,15 +38,8 @@ class FootForce:
 class ContactSettings:
     """Where contacts come from; see the parameter table of the node.
 
-    Attributes
-    ----------
-    contacts
-        Frame, kind, kp and kd of each; with ``source`` ``'topic'`` they are not read.
-        With ``'efforts'`` `ContactInput.take_forces` is called with the forces.
-    on_force, off_force
-        A foot holds from the first force on and is lifted from the second one down [N].
-    timeout
-        Longest distance in time between a joint state and the newest force of a foot [s].
+    With ``source`` ``'topic'`` the contacts are not read; with ``'efforts'``, of the state
+    estimator, `ContactInput.take_forces` is called.
     """
 
     source: ContactSource = 'parameter'
@@ -83,14 +76,9 @@ class ContactSettings:
 
 
 class ContactInput:
-    """Keeps which contacts hold, and where.
+    """Keeps which contacts hold, where, and the newest ``forces`` that say so, by frame [N].
 
     Raises `UnknownNameError` or `ConfigurationError` if a contact does not fit the robot.
-
-    Attributes
-    ----------
-    forces
-        The newest forces that say which contacts hold, by frame [N].
     """
 
     def __init__(self, model: TreeModel, settings: ContactSettings) -> None:

@@ -22,12 +22,8 @@ class Differentiator:
         d_k = d_(k-1) + (1 - exp(-2 pi f dt)) ((x_k - x_(k-1)) / dt - d_(k-1)),
 
     starting with the first difference. Of a slow signal, d_k is the rate at t_k - `delay`: half a
-    step by the difference, 1 / (2 pi f) by the filter.
-
-    Parameters
-    ----------
-    cutoff
-        f [Hz], where the filter passes 1/sqrt(2).
+    step by the difference, 1 / (2 pi f) by the filter. At the ``cutoff`` f [Hz] it passes
+    1/sqrt(2).
     """
 
     def __init__(self, cutoff: float) -> None:

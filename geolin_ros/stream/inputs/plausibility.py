@@ -38,38 +38,29 @@ LATE = 0.5
 
 
 class Window(NamedTuple):
-    """N consecutive samples, as a stream saw them."""
+    """N consecutive samples, as a stream saw them, and nav_msgs/Odometry of the same time.
+
+    Increasing times (N,) [s], base poses (N, 4, 4), body twists (N, 6), joint positions (N, n_s),
+    rates and efforts (N, n), predicted accelerations (N, m), or (N, 0) if they are given, and ages
+    (N,) of joint states after their odometry [s].
+    """
 
     times: Array
-    """(N,) stamps [s], increasing."""
     poses: Array
-    """(N, 4, 4) of the base."""
     twists: Array
-    """(N, 6) body twists."""
     positions: Array
-    """(N, n_s) of the joints."""
     rates: Array
-    """(N, n)"""
     efforts: Array
-    """(N, n)"""
     accelerations: Array
-    """(N, m) as predicted; (N, 0) if they are given."""
     ages: Array
-    """(N,) joint state after odometry [s]."""
     odometry: Sequence[Any] = ()
-    """nav_msgs/Odometry messages of the same time."""
 
 
 class Watch:
-    """Collects windows while it is open; costs nothing while it is not.
+    """Collects windows while it ``is_open``; costs nothing while it is not.
 
     `note` and `note_odometry` stand in the path of the robot's rate: they copy numbers, and judge
     nothing.
-
-    Attributes
-    ----------
-    is_open
-        Whether samples are wanted.
     """
 
     def __init__(self, model: TreeModel, predicts: bool) -> None:

@@ -122,14 +122,9 @@ def layout(kind: str, message: Any) -> tuple[bytes, list[int]]:
 
 
 class InputReader:
-    """Reads the messages of one subscription, or of one topic of a bag.
+    """Reads the messages of a subscription, or of a topic of a bag, of a ``kind`` of `VIEWS`.
 
-    Parameters
-    ----------
-    kind
-        One of `VIEWS`.
-    decode
-        Returns a message of which nothing is known; `read` raises what it raises.
+    ``decode`` returns a message of which nothing is known; `read` raises what it raises.
     """
 
     def __init__(self, kind: str, decode: Callable[[bytes], Any]) -> None:

@@ -20,11 +20,8 @@ from geolin_ros.typing import Array
 class StateInput:
     """Finds the state of the base at each joint state.
 
-    Attributes
-    ----------
-    topics
-        What takes the messages about the base, by topic, and returns the sample that it makes of
-        one, if any. Raises `DroppedInput` where it cannot be used.
+    ``topics`` has what takes the messages about the base, by topic, and returns the sample that it
+    makes of one, if any; it raises `DroppedInput` where it cannot be used.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:

@@ -31,14 +31,9 @@ _ARROW, _TEXT, _ADD, _DELETE_ALL = 0, 9, 0, 3
 
 
 class MarkerWriter:
-    """Makes marker arrays; the modes in them are those that were found last.
+    """Makes marker arrays, at least ``period`` [s] apart, with the modes that were found last.
 
-    Parameters
-    ----------
-    make_array, make_marker, make_point
-        Make an empty visualization_msgs/MarkerArray, Marker and geometry_msgs/Point.
-    period
-        Least time between two arrays [s].
+    The first three make an empty visualization_msgs/MarkerArray, Marker and geometry_msgs/Point.
     """
 
     def __init__(
@@ -101,43 +96,39 @@ class MarkerWriter:
         if answer.contacts is not None:
             forces += contact_forces(at, answer.contacts.contacts, answer.contacts.wrenches)
         array = self._make[0]()
-        clear = self._marker(answer, 'contact_forces', 0, _ARROW, GREY)
+        clear = self._marker(answer, 'contact_forces', 0, GREY)
         clear.action = _DELETE_ALL
         markers = [clear]
         for number, one in enumerate(forces):
+            ends = one.point, one.point + one.force * (FORCE_LENGTH / self._weight)
             colour = GREEN if one.is_contact else VIOLET
-            end = one.point + one.force * (FORCE_LENGTH / self._weight)
-            ends = np.stack((one.point, end))
-            markers.append(self._arrow(answer, 'contact_forces', number, ends, colour))
+            markers.append(self._marker(answer, 'contact_forces', number, colour, ends))
         for rank, (words, arrows) in enumerate(self._modes):
             name, colour = f'mode_{rank + 1}', COLOURS[rank % len(COLOURS)]
             for number, ends in enumerate(arrows):
-                markers.append(self._arrow(answer, name, number, ends, colour))
-            text = self._marker(answer, name, len(arrows), _TEXT, colour)
-            text.text, text.scale.z = words, 0.06
+                markers.append(self._marker(answer, name, number, colour, ends))
+            text = self._marker(answer, name, len(arrows), colour)
+            text.type, text.text, text.scale.z = _TEXT, words, 0.06
             _write_point(text.pose.position, answer.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank))
             markers.append(text)
         array.markers = markers
         return array
 
     def _marker(
-        self, answer: Answer, name: str, number: int, kind: int, colour: Sequence[float]
+        self, answer: Answer, name: str, number: int, colour: Sequence[float], ends: Any = ()
     ) -> Any:
-        marker = self._make[1]()
+        """Return an arrow between two ends (3,), or what is to be another kind."""
+        _, make_marker, make_point = self._make
+        marker = make_marker()
         marker.header.frame_id = answer.world_frame
         write_stamp(marker.header.stamp, answer.stamp)
-        marker.ns, marker.id, marker.type, marker.action = name, number, kind, _ADD
+        marker.ns, marker.id, marker.type, marker.action = name, number, _ARROW, _ADD
         marker.pose.orientation.w = 1.0
         shade = marker.color
         shade.r, shade.g, shade.b, shade.a = colour
-        return marker
-
-    def _arrow(
-        self, answer: Answer, name: str, number: int, ends: Array, colour: Sequence[float]
-    ) -> Any:
-        marker = self._marker(answer, name, number, _ARROW, colour)
-        marker.scale.x, marker.scale.y, marker.scale.z = 0.012, 0.03, 0.0
-        marker.points = [self._make[2](), self._make[2]()]
+        if len(ends):
+            marker.scale.x, marker.scale.y, marker.scale.z = 0.012, 0.03, 0.0
+            marker.points = [make_point() for _ in ends]
         for point, place in zip(marker.points, ends, strict=True):
             _write_point(point, place)
         return marker

@@ -78,14 +78,9 @@ def empty_linearization(make: Callable[[str], Any], model: TreeModel, wrenches: 
 class LinearizationWriter:
     """Fills one geolin_msgs/LinearizedDynamics with one answer after another.
 
-    Parameters
-    ----------
-    message
-        Of `empty_linearization`; the writer's from now on.
-    effort_given
-        Whether the efforts come with a service call instead of the stream's own source.
-    make_contact
-        Returns an empty geolin_msgs/ContactState; needed for answers with contacts.
+    ``message`` is one of `empty_linearization`, the writer's from now on. ``effort_given`` says
+    whether the efforts come with a service call. ``make_contact`` returns an empty
+    geolin_msgs/ContactState; needed for answers with contacts.
     """
 
     def __init__(
@@ -185,10 +180,7 @@ class ForwardDynamicsWriter:
 class SummaryWriter:
     """Fills one geolin_msgs/LinearizationSummary with one answer after another.
 
-    Attributes
-    ----------
-    analysis
-        Of an earlier answer, for the messages from now on; may be set by another thread.
+    ``analysis`` of an earlier answer is for the messages from now on; another thread may set it.
     """
 
     def __init__(self, message: Any, model: TreeModel) -> None:

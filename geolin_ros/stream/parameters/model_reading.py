@@ -49,17 +49,6 @@ def read_model(
     return model
 
 
-def parse(description: str | Path) -> Description:
-    """Return the links and joints of a file, of URDF text, or of what `to_text` returned."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        if isinstance(description, str):
-            return from_text(description)
-        if mjcf.is_mjcf(description):
-            return mjcf.read(description).description
-        return urdf.read(description)
-
-
 def to_text(description: str | Path, values: Mapping[str, Any] | None = None) -> str:
     """Return URDF text, xacro expanded, or what an MJCF file says, for `from_text`.
 
@@ -84,6 +73,11 @@ def from_text(text: str) -> Description:
     Raises `ModelError` if it cannot be used.
     """
     return stored.load(text) if stored.is_stored(text) else _read_text(text)
+
+
+@functools.lru_cache(maxsize=1)  # parameters change oftener than the robot
+def _read_text(text: str) -> Description:
+    return urdf.read_text(text)
 
 
 def _read(
@@ -111,9 +105,3 @@ def _read(
             f'{list(values["gravity"])}'
         )
     return found.description, base or found.base
-
-
-@functools.lru_cache(maxsize=1)
-def _read_text(text: str) -> Description:
-    """Keep the last one: parameters change oftener than the robot."""
-    return urdf.read_text(text)

@@ -19,19 +19,10 @@ NO_NAMES = ['']
 class Parameter:
     """One row of the table.
 
-    Attributes
-    ----------
-    unit
-        Unit of the value, empty where it has none.
-    choices
-        Allowed values of a text.
-    bounds
-        Smallest and largest allowed number.
-    live
-        Whether it may change while the node runs. Not so what names files: whoever reaches
-        ``~/set_parameters`` would have them opened.
-    entry
-        Reads one entry of a list of texts; raises `ConfigurationError` for one it cannot read.
+    ``choices`` are the allowed values of a text, ``bounds`` the smallest and largest number.
+    ``live``: it may change while the node runs. Not so what names files: whoever reaches
+    ``~/set_parameters`` would have them opened. ``entry`` reads one entry of a list of texts, or
+    raises `ConfigurationError`.
     """
 
     name: str
