@@ -25,8 +25,8 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.offline.message_types import IMU, JOINT_STATE, empty_message
-from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.contact_input import ContactSettings, ContactSource
+from geolin_ros.stream.message_fields import write_stamp
 
 FEET = {
     'quadruped': {f'{leg}_foot': 'point' for leg in ('FL', 'FR', 'RL', 'RR')},

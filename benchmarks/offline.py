@@ -34,8 +34,8 @@ from geolin_ros.offline.message_types import (
 )
 from geolin_ros.offline.points import Points, neighbours, recorded_points, tabulate
 from geolin_ros.offline.source import open_source
-from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.linearization_stream import OperatingPoints
+from geolin_ros.stream.message_fields import write_pose, write_twist
 
 UNIT = 1024
 STAMP = struct.Struct('<iI')

@@ -12,7 +12,7 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.message_fields import write_stamp
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from sphinx.directives.code import CodeBlock
 
 import geolin_ros
 from geolin_ros.cli.parameters import as_markdown
-from geolin_ros.stream.parameters import tables
+from geolin_ros.stream.parameters.file import ALL, table_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 from citations import citing, computed_by
@@ -119,10 +119,10 @@ def write_names(folder: Path) -> None:
 
 def write_parameters(folder: Path) -> None:
     """Write the parameters of each node; those of the linearizer once."""
-    common = tables.table_of(tables.ALL[0])
-    for node in tables.ALL:
-        rows = tables.table_of(node)
-        own = [row for row in rows if node == tables.ALL[0] or row not in common]
+    common = table_of(ALL[0])
+    for node in ALL:
+        rows = table_of(node)
+        own = [row for row in rows if node == ALL[0] or row not in common]
         write(folder / f'parameters_{node}.inc', as_markdown(own))
 
 

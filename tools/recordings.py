@@ -29,8 +29,8 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from geolin_ros import TreeModel
 from geolin_ros.errors import ModelWarning
-from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.differentiation import Differentiator
+from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.stream.parameters.file import default_values
 
 ROOT = Path(__file__).resolve().parents[1]

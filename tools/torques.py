@@ -13,8 +13,8 @@ from scipy.signal import butter, sosfiltfilt
 
 from geolin_ros import TreeModel
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.differentiation import Differentiator
+from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.stream.parameters.file import default_values
 
 LATEST = 0.1

@@ -27,8 +27,7 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.geometry import write_stamp, write_wrench
-from geolin_ros.stream.message_memory import allocate, write_matrix
+from geolin_ros.stream.message_fields import allocate, write_matrix, write_stamp, write_wrench
 from geolin_ros.typing import Array
 
 IMU = 'imu'

@@ -19,9 +19,8 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.topics import Counts, StateStream
 

@@ -40,7 +40,7 @@ from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.qos import LATCHED, NEWEST, overridable
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
-from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.warm_up import warm_up, warm_up_discretization

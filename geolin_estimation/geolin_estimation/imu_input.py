@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
 from geolin_ros.stream.inputs.differentiation import Differentiator
-from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 NOT_MEASURED = -1.0

@@ -27,8 +27,8 @@ from geolin_msgs.msg import ContactState, ContactStates
 from geolin_ros.ros.command_line import Program, read_arguments
 from geolin_ros.ros.qos import KEPT
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
+from geolin_ros.stream.drops import CLOCK_RESET, nanoseconds
 from geolin_ros.stream.inputs.serialized import LITTLE_ENDIAN
-from geolin_ros.stream.inputs.stamps import CLOCK_RESET, nanoseconds
 
 PROGRAM = Program(
     'state_estimator',

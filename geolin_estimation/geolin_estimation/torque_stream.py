@@ -30,13 +30,17 @@ from geolin_estimation.sparse import (
 from geolin_estimation.sparse.sensors import Kind
 from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.geometry import write_stamp, write_wrench
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput
-from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
-from geolin_ros.stream.message_memory import allocate, read_matrix, write_matrix
+from geolin_ros.stream.message_fields import (
+    allocate,
+    read_matrix,
+    write_matrix,
+    write_stamp,
+    write_wrench,
+)
 from geolin_ros.stream.topics import Counts, TopicStream
 from geolin_ros.typing import Array
 

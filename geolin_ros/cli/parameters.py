@@ -7,8 +7,8 @@ import json
 import textwrap
 from collections.abc import Sequence
 
+from geolin_ros.stream.parameters.file import ALL, table_of
 from geolin_ros.stream.parameters.table import Parameter
-from geolin_ros.stream.parameters.tables import ALL, table_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,11 +18,16 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.contact_answer import ContactReporter
-from geolin_ros.stream.geometry import pose_numbers, read_pose, twist_numbers
 from geolin_ros.stream.inputs.contact_state import fields, read_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
-from geolin_ros.stream.message_memory import read_matrix, word_of
+from geolin_ros.stream.message_fields import (
+    pose_numbers,
+    read_matrix,
+    read_pose,
+    twist_numbers,
+    word_of,
+)
 from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.typing import Array
 

@@ -17,7 +17,7 @@ from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.points import Watch
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
-from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.typing import Array, IntArray
 
 h5py = optional('h5py', extra='offline')

@@ -14,12 +14,10 @@ from geolin_control.parameters import supports_of
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.geometry import write_stamp
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.contact_state import write_contact
-from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput
-from geolin_ros.stream.message_memory import read_matrix, write_matrix
+from geolin_ros.stream.message_fields import read_matrix, write_matrix, write_stamp
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.topics import Counts, StateStream

@@ -27,7 +27,7 @@ from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 from geolin_ros import TreeModel, robots  # noqa: E402
 from geolin_ros.control.posture import standing_posture  # noqa: E402
-from geolin_ros.stream.geometry import write_stamp  # noqa: E402
+from geolin_ros.stream.message_fields import write_stamp  # noqa: E402
 
 PERIOD, PLENTY = 0.02, 20.0
 MODEL = TreeModel.from_urdf(robots.path('quadruped'))

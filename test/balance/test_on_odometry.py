@@ -18,8 +18,8 @@ from geolin_estimation.base_run import base_writer
 
 from benchmarks.simulated_odometry import TRUSTED, Odometry
 from geolin_ros.spatial import se3
-from geolin_ros.stream.geometry import write_pose, write_twist
 from geolin_ros.stream.inputs.odometry_check import OdometryCheck
+from geolin_ros.stream.message_fields import write_pose, write_twist
 
 
 class Watched:

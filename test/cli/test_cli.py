@@ -18,7 +18,7 @@ from geolin_ros.cli import BESIDE, COMMANDS, all_commands, main
 from geolin_ros.kernels import _jit
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
-from geolin_ros.stream.parameters.tables import BESIDE as OF_NODES
+from geolin_ros.stream.parameters.file import BESIDE as OF_NODES
 
 QUADRUPED = str(robots.path('quadruped'))
 FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]

@@ -19,9 +19,9 @@ import yaml
 from geolin_ros.cli.parameters import as_parameter_file
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.parameters.file import ALL, table_of
 from geolin_ros.stream.parameters.linearizer import BY_NAME, MODEL_NAMES, TABLE, stream_settings
 from geolin_ros.stream.parameters.table import check_all
-from geolin_ros.stream.parameters.tables import ALL, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / 'config'

@@ -11,7 +11,7 @@ from std_msgs.msg import String
 from support.ros_graph import LATCHED, ROOT, START, Process
 
 from geolin_ros import robots
-from geolin_ros.stream.parameters.tables import ALL
+from geolin_ros.stream.parameters.file import ALL
 
 NAMESPACE = '/secured'
 FEET = [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]

@@ -15,7 +15,7 @@ from support.ros_graph import START
 from geolin_ros import robots
 from geolin_ros.cli import main
 from geolin_ros.spatial.se3 import quaternion_from_rotation
-from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.parameters.linearizer import BY_NAME
 
 QUADRUPED = str(robots.path('quadruped'))

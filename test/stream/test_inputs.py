@@ -27,12 +27,11 @@ from geolin_ros import Description, Joint, Link, TreeModel, robots
 from geolin_ros.errors import ConfigurationError, UnsupportedJointError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.stamps import nanoseconds
 from geolin_ros.stream.inputs.transform_input import TransformInput
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream

@@ -20,7 +20,7 @@ from geolin_ros.model import labels
 from geolin_ros.stream.analysis import Analysis, Snapshot, analyse
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
-from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.message_fields import read_matrix
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,

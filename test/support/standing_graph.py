@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
 from geolin_msgs.msg import ContactStates, FeedbackGains
-from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
+from geolin_ros.stream.message_fields import write_pose, write_stamp, write_twist
 
 PERIOD = 0.002
 SLOWLY = 0.005

@@ -22,10 +22,15 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED, NEWEST
-from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
+from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.inputs.contact_state import write_contact
-from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.message_memory import allocate
+from geolin_ros.stream.message_fields import (
+    allocate,
+    write_pose,
+    write_stamp,
+    write_twist,
+    write_wrench,
+)
 from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.typing import Array
 

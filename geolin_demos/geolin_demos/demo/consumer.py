@@ -32,8 +32,8 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
-from geolin_ros.stream.geometry import twist_numbers
-from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.drops import nanoseconds
+from geolin_ros.stream.message_fields import twist_numbers
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.typing import Array, IntArray
 

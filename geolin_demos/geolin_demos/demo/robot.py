@@ -26,8 +26,7 @@ from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
 from geolin_ros.ros.qos import LATCHED
 from geolin_ros.ros.signals import ignore_signals, stop_on_signals
-from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist
-from geolin_ros.stream.message_memory import allocate
+from geolin_ros.stream.message_fields import allocate, write_pose, write_stamp, write_twist
 
 INTERRUPTED = 130
 PERIOD = 2_000_000  # of the samples [ns]

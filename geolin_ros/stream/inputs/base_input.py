@@ -10,10 +10,9 @@ import numpy as np
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
 from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 _CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}

@@ -18,9 +18,8 @@ from geolin_ros.linearization.contacts import Contact, activated, anchored
 from geolin_ros.linearization.contacts.description import Closure, needs_reference
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage
 from geolin_ros.stream.inputs.contact_state import fields, read_contact
-from geolin_ros.stream.inputs.stamps import NewestMessage
 from geolin_ros.typing import Array
 
 ContactSource = Literal['parameter', 'topic', 'forces', 'efforts']

@@ -12,8 +12,7 @@ from geolin_ros.linearization.contacts import Contact, ContactKind, Loop
 from geolin_ros.linearization.contacts.constraints import Constraint
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.geometry import pose_numbers, read_pose, write_pose
-from geolin_ros.stream.message_memory import word_of
+from geolin_ros.stream.message_fields import pose_numbers, read_pose, word_of, write_pose
 from geolin_ros.typing import Array
 
 KINDS: dict[ContactKind, int] = {'point': 1, 'surface': 2}

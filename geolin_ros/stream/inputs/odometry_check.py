@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from geolin_ros.spatial import se3
-from geolin_ros.stream.geometry import pose_numbers, twist_numbers
+from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.inputs.settings import TwistFrame
-from geolin_ros.stream.inputs.stamps import nanoseconds
+from geolin_ros.stream.message_fields import pose_numbers, twist_numbers
 from geolin_ros.typing import Array
 
 Part = Literal['linear', 'angular']

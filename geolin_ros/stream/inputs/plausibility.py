@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.geometry import pose_numbers
 from geolin_ros.stream.inputs.odometry_check import MOVING, OdometryCheck
 from geolin_ros.stream.inputs.settings import TwistFrame
+from geolin_ros.stream.message_fields import pose_numbers
 from geolin_ros.typing import Array
 
 LONGEST = 0.6

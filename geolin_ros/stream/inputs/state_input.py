@@ -8,12 +8,11 @@ from typing import Any
 
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.drops import Cause, starts_anew
 from geolin_ros.stream.inputs.base_input import BaseInput
 from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
 from geolin_ros.stream.inputs.pairing import BaseSample, Pairing
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.stamps import starts_anew
 from geolin_ros.typing import Array
 
 

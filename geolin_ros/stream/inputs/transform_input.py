@@ -14,12 +14,11 @@ import numpy as np
 
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
 from geolin_ros.stream.inputs.base_input import BaseFrames
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.stamps import nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 

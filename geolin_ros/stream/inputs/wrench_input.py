@@ -11,8 +11,7 @@ import numpy as np
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import inverse, wrench_map
-from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.inputs.stamps import NewestMessage
+from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage
 from geolin_ros.typing import Array
 
 MissingWrench = Literal['drop', 'zero']

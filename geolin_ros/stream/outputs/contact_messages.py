@@ -11,9 +11,14 @@ import numpy as np
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.contact_answer import ContactAnswer, each_wrench
-from geolin_ros.stream.geometry import write_wrench
 from geolin_ros.stream.inputs.contact_state import write_contact
-from geolin_ros.stream.message_memory import MatrixWriter, allocate, read_matrix, word_of
+from geolin_ros.stream.message_fields import (
+    MatrixWriter,
+    allocate,
+    read_matrix,
+    word_of,
+    write_wrench,
+)
 from geolin_ros.typing import Array
 
 SOURCES = {'parameter': 1, 'topic': 2, 'forces': 3, 'given': 4}

@@ -12,9 +12,9 @@ from geolin_ros.model.labels import entry_words, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.analysis import Complex, Snapshot, leading_modes
-from geolin_ros.stream.geometry import write_stamp
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer
+from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_ros.typing import Array
 

@@ -15,10 +15,16 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import WrenchKind
 from geolin_ros.stream.analysis import Analysis
-from geolin_ros.stream.geometry import write_pose, write_stamp, write_twist, write_wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer
-from geolin_ros.stream.message_memory import MatrixWriter, allocate
+from geolin_ros.stream.message_fields import (
+    MatrixWriter,
+    allocate,
+    write_pose,
+    write_stamp,
+    write_twist,
+    write_wrench,
+)
 from geolin_ros.stream.outputs.contact_messages import ContactWriter
 from geolin_ros.stream.self_check import Verdict
 from geolin_ros.stream.topics import Counts

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""ROS parameter files, read without ROS: what a node gets and an offline run takes as well."""
+"""Parameters of every node, and ROS parameter files, read without ROS."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,11 +9,38 @@ from typing import Any
 from geolin_ros import renamed
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import ConfigurationError, InputError, unknown_name
+from geolin_ros.optional import not_installed
 from geolin_ros.renamed import OLD_NODE
 from geolin_ros.stream.parameters.table import Parameter
-from geolin_ros.stream.parameters.tables import table_of
 
 NODE = 'linearizer'
+BESIDE = {
+    'lqr_node': 'geolin_control',
+    'state_estimator': 'geolin_estimation',
+    'torque_estimator': 'geolin_estimation',
+    'walking_node': 'geolin_walking',
+}
+"""Nodes of packages beside this one, with their packages."""
+ALL = (NODE, *BESIDE)
+TABLES = 'geolin.parameters'
+"""Group of entry points by which these packages add the tables of their nodes."""
+
+
+def table_of(node: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a node, one of `ALL`.
+
+    Raises `ConfigurationError` if its package is not installed.
+    """
+    if node == 'linearizer':
+        from geolin_ros.stream.parameters.linearizer import TABLE
+
+        return TABLE
+    from importlib.metadata import entry_points
+
+    for found in entry_points(group=TABLES, name=node):
+        table: tuple[Parameter, ...] = found.load()
+        return table
+    raise not_installed(f'{node} is a node', BESIDE[node])
 
 
 def default_values(node: str = NODE) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from geolin_ros.control.lqr import Gains
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.geometry import write_pose, write_twist
+from geolin_ros.stream.message_fields import write_pose, write_twist
 from geolin_ros.typing import Array
 
 

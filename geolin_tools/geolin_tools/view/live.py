@@ -15,12 +15,10 @@ from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput
-from geolin_ros.stream.geometry import read_pose
+from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.contact_state import read_contact
 from geolin_ros.stream.inputs.joint_input import JointInput
-from geolin_ros.stream.inputs.stamps import nanoseconds
-from geolin_ros.stream.message_memory import read_matrix
+from geolin_ros.stream.message_fields import read_matrix, read_pose
 from geolin_ros.stream.outputs.forces import contact_forces, external_forces
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.requests import read_wrench

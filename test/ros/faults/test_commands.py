@@ -19,7 +19,7 @@ from support.standing import urdf_of
 from support.standing_graph import PERIOD, SLOWLY, StandingRobot
 
 from geolin_msgs.msg import ContactState, ContactStates, LinearizedDynamics
-from geolin_ros.stream.geometry import write_pose, write_stamp
+from geolin_ros.stream.message_fields import write_pose, write_stamp
 
 FULL_SWING = 0.2
 """Ten times slower than by default: a tenth of a limit in a period would be seen."""
