@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from geolin_ros.datasets import open_dataset
     from geolin_ros.description import Description, Joint, Link, Loop
     from geolin_ros.dynamics.derivatives import (
-        Variation,
         forward_dynamics_derivatives,
         forward_dynamics_variation,
         hybrid_dynamics_derivatives,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
         mass_matrix_inverse,
     )
     from geolin_ros.dynamics.kinematics import Kinematics
+    from geolin_ros.dynamics.variation import Variation
     from geolin_ros.linearization.batch import LinearizationBatch
     from geolin_ros.linearization.constrained_dynamics import (
         constrained_forward_dynamics,
@@ -82,7 +82,7 @@ _HOMES = {
         'datasets': 'open_dataset',
         'description': 'Description Joint Link Loop',
         'dynamics.derivatives': (
-            'Variation forward_dynamics_derivatives forward_dynamics_variation '
+            'forward_dynamics_derivatives forward_dynamics_variation '
             'hybrid_dynamics_derivatives hybrid_dynamics_variation inertial_parameters '
             'inverse_dynamics_derivatives inverse_dynamics_regressor '
             'inverse_dynamics_variation'
@@ -92,6 +92,7 @@ _HOMES = {
             'mass_matrix mass_matrix_inverse'
         ),
         'dynamics.kinematics': 'Kinematics',
+        'dynamics.variation': 'Variation',
         'linearization.batch': 'LinearizationBatch',
         'linearization.constrained_dynamics': 'constrained_forward_dynamics constraints_of',
         'linearization.contacts': 'Contact',

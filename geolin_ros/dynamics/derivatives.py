@@ -9,80 +9,27 @@ the inputs; and by the inertial parameters of every body.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import about_state, about_states, vector
+from geolin_ros.dynamics.arguments import about_state, about_states
 from geolin_ros.dynamics.functions import About, HybridProblem, all_free
 from geolin_ros.dynamics.samples import Task, robot_of
-from geolin_ros.dynamics.variation import STEP, Varied, parameters_of_inertias
-from geolin_ros.errors import NotFiniteError
-from geolin_ros.kernels.packing import layout
+from geolin_ros.dynamics.variation import (
+    STEP,
+    Variation,
+    change,
+    parameters_of_inertias,
+    vary,
+)
 from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array, BoolArray
-
-
-@dataclass(frozen=True)
-class Variation:
-    """Derivatives of the data of a problem by a scalar p; what is left out does not depend on p.
-
-    [Kim 2012, Eq. (92)].
-
-    Attributes
-    ----------
-    pose : (6,)
-        Of the base: H exp(p z), a twist in base axes [m, rad].
-    positions : (n,)
-        Of the joints; of a spherical, planar or inner floating joint a displacement in the axes
-        of the moved link, as in `State.retract`.
-    twist : (6,)
-        Of the base twist.
-    rates : (n,)
-        Of the joint rates.
-    acceleration : (m,)
-        Of the accelerations that are given: all in inverse dynamics, the prescribed ones in
-        hybrid dynamics; others are not read.
-    efforts : (n,)
-        Of the joint efforts that are given; others are not read.
-    wrenches : (number of wrenches, 6)
-        Of [force; moment] of each external wrench, in the axes of its kind.
-    inertias
-        By link: of its spatial inertia about the link frame, in link axes (6, 6), or of its ten
-        parameters (10,), see `inverse_dynamics_regressor`.
-    placements
-        By joint: of the pose of the joint frame, a twist in its own axes (6,) [m, rad]
-        (kinematic calibration).
-    subspaces
-        By joint: of its unit twist [linear; angular] in the joint frame (6,), for several axes
-        those of its factors (rates, 6); the rate dS/dt follows. By the pitch of a helical joint
-        (a; 0); by a turn w of an axis (pitch w x a; w x a). Not for spherical, se2 and floating
-        joints, which have no axes.
-    passive
-        By joint: by name, of ``armature`` (gear_ratio^2 rotor_inertia), ``damping``, ``friction``,
-        ``friction_speed``, ``stiffness``, ``rest``, as of a `Joint`.
-    gravity : (3,)
-        In world axes.
-    """
-
-    pose: ArrayLike | None = None
-    positions: ArrayLike | None = None
-    twist: ArrayLike | None = None
-    rates: ArrayLike | None = None
-    acceleration: ArrayLike | None = None
-    efforts: ArrayLike | None = None
-    wrenches: ArrayLike | None = None
-    inertias: Mapping[str, ArrayLike] = field(default_factory=dict)
-    placements: Mapping[str, ArrayLike] = field(default_factory=dict)
-    subspaces: Mapping[str, ArrayLike] = field(default_factory=dict)
-    passive: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    gravity: ArrayLike | None = None
 
 
 @about_state
@@ -102,7 +49,7 @@ def inverse_dynamics_variation(
     """
     task = Task.about(model, state, wrenches)
     task.give('acceleration', acceleration, model.m)
-    return _vary(task, np.zeros(6 + model.n, dtype=np.bool_), variation, wrenches)
+    return _vary(task, np.zeros(6 + model.n, dtype=np.bool_), variation, wrenches)[0]
 
 
 @about_state
@@ -138,8 +85,7 @@ def hybrid_dynamics_variation(
     task = Task.about(model, state, wrenches)
     problem = HybridProblem(task, acceleration, tau, prescribed)
     full, free = np.zeros(6 + model.n), problem.free
-    full[problem.moving] = _vary(task, free, variation, wrenches)
-    given = _given(model, variation, free)
+    full[problem.moving], given = _vary(task, free, variation, wrenches)
     nu_dot, forces = np.where(free, full, given), np.where(free, given, full)
     return nu_dot[problem.moving], forces[problem.asked]
 
@@ -265,45 +211,21 @@ def inertial_parameters(model: TreeModel) -> Array:
     return parameters_of_inertias(model.tree.inertia).ravel()
 
 
-def _given(model: TreeModel, variation: Variation, free: BoolArray) -> Array:
-    """Return the derivative (6 + n,) of what is given."""
-    accelerations, efforts = np.zeros((2, 6 + model.n))
-    accelerations[6 + model.n - model.m :] = _field(model, variation, 'acceleration', model.m)
-    efforts[6:] = _field(model, variation, 'efforts', model.n)
-    return np.where(free, efforts, accelerations)
-
-
 def _vary(
     task: Task, free: BoolArray, variation: Variation, wrenches: Sequence[Wrench] | None
-) -> Array:
-    """Return the derivative (m,) of accelerations where free, else of forces."""
+) -> tuple[Array, Array]:
+    """Return derivatives: of accelerations where free, else of forces (m,); of what is given."""
     model, robot = task.model, robot_of(task.model)
-    varied = Varied(model, robot, task.states[0], tuple(wrenches or ()))
-    sizes = {'pose': 6, 'positions': model.n, 'twist': 6, 'rates': model.n}
-    varied.move(*(_field(model, variation, name, size) for name, size in sizes.items()))
-    gravity = _field(model, variation, 'gravity', 3)
-    varied.floats[layout.GRAVITY : layout.GRAVITY + 3] += 1j * STEP * gravity
-    varied.weigh(variation.inertias)
-    varied.stiffen(variation.passive)
-    varied.load(variation.wrenches)
-    varied.shift(variation.placements)
-    varied.turn(variation.subspaces)
-    given = task.given[0] + 1j * STEP * _given(model, variation, free)
-    arrays = varied.floats, varied.wrenches, varied.x, given
+    accelerations, efforts = np.zeros((2, 6 + model.n))
+    accelerations[6 + model.n - model.m :] = change(model, variation, 'acceleration', model.m)
+    efforts[6:] = change(model, variation, 'efforts', model.n)
+    given = np.where(free, efforts, accelerations)
+    varied = vary(model, robot, task.states[0], variation, wrenches or ())
+    arrays = *varied, task.given[0] + 1j * STEP * given
     if not all(np.isfinite(array).all() for array in arrays):
         raise task.failure(0, NOT_FINITE)
     with np.errstate(all='ignore'):
-        found, status = robot.varied(arrays, free)
+        found, status = robot.varied(*arrays, free)
     if status or not np.isfinite(found).all():
         raise task.failure(0, status or NOT_FINITE)
-    return np.asarray(found.imag / STEP)
-
-
-def _field(model: TreeModel, variation: Variation, name: str, size: int) -> Array:
-    values = getattr(variation, name)
-    if values is None:
-        return np.zeros(size)
-    found = vector(f'variation of {name}', values, size, model.name)
-    if not np.isfinite(found).all():
-        raise NotFiniteError(f'variation of {name} is {found.tolist()}, expected finite numbers')
-    return found
+    return np.asarray(found.imag / STEP), given

@@ -149,12 +149,13 @@ class Robot:
             regressor(robot.ints, bodies, turns, ws, Y[k].reshape(-1))
         return self._own(Y[:, self._all])
 
-    def varied(self, arrays: tuple[Any, Any, Any, Any], free: BoolArray) -> tuple[Any, int]:
+    def varied(
+        self, floats: Any, wrenches: Any, x: Any, given: Any, free: BoolArray
+    ) -> tuple[Any, int]:
         """Return `hybrid` (m,) of complex numbers, and the status.
 
-        ``arrays``: those of the robot, wrenches, the state of the tree, what is given (6 + n,).
+        ``x`` is the state of the tree, ``given`` (6 + n,).
         """
-        floats, wrenches, x, given = arrays
         if self._is_tied:
             robot, value = self._prescribed(), np.where(free, 0.0, given)
         else:
@@ -177,24 +178,24 @@ class Robot:
         """Return the wrenches of a task."""
         return layout.make_inputs(self.packed, pack(model, wrenches))[self._size - 6 :]
 
-    def expanded(self, states: Array) -> Array:
+    def expanded(self, states: Array, groups: Sequence[layout.Group] | None = None) -> Array:
         """Return states of the tree (N, ...), see `kernels.plain.passes.hybrid_dynamics`."""
-        packed = self.packed
+        packed, groups = self.packed, self.packed.groups if groups is None else groups
         if packed.is_plain:
             return states
         mimics, joints, n = packed.mimics, self._size - 6, self._n
-        x = np.zeros((len(states), 22 + 2 * joints + 12 * len(packed.groups)))
+        x = np.zeros((len(states), 22 + 2 * joints + 12 * len(groups)), states.dtype)
         v = states.shape[1] - n - 6
         x[:, :16], x[:, 16 + joints : 22 + joints] = states[:, :16], states[:, v : v + 6]
         s = states[:, 16 + mimics.positions] * mimics.rule[0] + mimics.rule[1]
         x[:, 16 : 16 + joints] = np.where(mimics.positions < 0, 0.0, s)
         x[:, 22 + joints : 22 + 2 * joints] = states[:, v + 6 + mimics.masters] * mimics.rule[0]
         R, o = np.empty((3, 3)), np.empty(3)
-        for g, group in enumerate(packed.groups):
+        for g, group in enumerate(groups):
             begin = 22 + 2 * joints + 12 * g
             for k in range(len(states)):
-                q = states[k, 16 + group.positions]
-                group_transform(group.kind, group.subspace, q, R, o)
+                q = states[k, 16 + group.positions].real
+                group_transform(group.kind, group.subspace.real, q, R, o)
                 x[k, begin : begin + 9] = (group.rotation @ R @ group.turn).T.ravel()
                 x[k, begin + 9 : begin + 12] = group.rotation @ o + group.translation
         return x

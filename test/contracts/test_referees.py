@@ -55,6 +55,7 @@ ELSEWHERE = {
     'geolin_ros.dynamics.functions.all_free': 'book-keeping',
     'geolin_ros.dynamics.equations_of_motion.spring_stretch': 'in `equations_of_motion`',
     'geolin_ros.dynamics.variation.parameters_of_inertias': 'in `inertial_parameters`',
+    'geolin_ros.dynamics.variation.vary': 'in `*_variation`',
     'geolin_ros.linearization.contacts.activated': 'book-keeping',
     'geolin_ros.linearization.contacts.anchored': 'book-keeping over `Kinematics.pose`',
     'geolin_ros.linearization.contacts.anchored_where_needed': 'book-keeping',
@@ -70,11 +71,9 @@ ELSEWHERE = {
     'geolin_ros.read_contact_dynamics': 'reads a message',
     'geolin_ros.read_linearization': 'reads a message',
     'geolin_ros.open_dataset': 'reads a file',
-    'geolin_ros.dynamics.functions.Dynamics': (
-        'bit for bit: test_dynamics__are_those_of_the_functions_which_leave_their_results_alone'
-    ),
+    'geolin_ros.dynamics.functions.Dynamics': 'bit for bit: test/dynamics/test_dynamics.py',
 }
-SHARED = r'placed|workspace|state_data|wrong_state|vector|truth|failure'
+SHARED = r'placed|workspace|state_data|wrong_state|vector|truth|failure|change'
 """What modules of the package share with one another: no dynamics."""
 
 

@@ -143,4 +143,5 @@ def to_frame(R: Array, o: Array) -> Array:
 
 def hat(o: Array) -> Array:
     """Return o^ (3, 3), o^ y = o x y."""
-    return np.array([[0.0, -o[2], o[1]], [o[2], 0.0, -o[0]], [-o[1], o[0], 0.0]])
+    x, y, z = o
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -18,7 +18,7 @@ the last body and what it carries, whichever axis it belongs to.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -200,6 +200,8 @@ class Packed(NamedTuple):
     """Placements, inertias, passive joint parameters, gravity; read-only."""
     turns: Array
     """(nb, 3, 3) columns: axes of the turned body frame in the frame of `Tree`."""
+    origins: Array
+    """(nb, 3) its origin there: zero, but for what a twist of an axis changes by a parameter."""
     bodies: IntArray
     """Number of each body of `Tree` here: the last one of its joint."""
     groups: tuple[Group, ...]
@@ -235,27 +237,38 @@ class _Chains(NamedTuple):
 
 def pack(tree: Tree, gravity: Array) -> Packed | None:
     """Return the packed robot, or None if an inertia is none of [[m 1, -h^], [h^, Ibar]]."""
-    chains = _chains(tree)
-    nb = chains.parent.size
-    floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD)
-    floats[GRAVITY : GRAVITY + 3] = gravity
-    at = at_zero(tree)
+    if not all(map(is_of_rigid_body, tree.inertia)):
+        return None
+    chains, at = _chains(tree), at_zero(tree)
     lent, total = ballast_of_ties(tree, at)
     at.M[6:, 6:] += np.diag(lent)
-    turns = np.tile(np.eye(3), (nb, 1, 1))
-    for i in range(nb):
-        record = floats[MODEL_HEADER + i * MODEL_RECORD :][:MODEL_RECORD]
-        if i > 0:
-            _pack_joint(tree, chains, i, turns, record)
-            record[BALLASTED] = record[ARMATURE] + lent[chains.rate[i]]
-        b = chains.owner[i]
-        if chains.last[b] == i and not _pack_inertia(tree.inertia[b], turns[i], record):
-            return None
+    floats, turns, origins, groups = pack_numbers(tree, gravity)
+    records = floats[MODEL_HEADER:].reshape(-1, MODEL_RECORD)
+    records[1:, BALLASTED] = records[1:, ARMATURE] + lent[chains.rate[1:]]
     ints = _pack_topology(chains, tree.v_size[0] == 6)
     for array in (ints, floats):
         array.setflags(write=False)
-    mimics, groups = _mimics(tree, chains, total), _groups(tree, chains, turns)
-    return Packed(ints, floats, turns, chains.last, groups, mimics, at)
+    mimics = _mimics(tree, chains, total)
+    return Packed(ints, floats, turns, origins, chains.last, groups, mimics, at)
+
+
+def pack_numbers(tree: Tree, gravity: Array) -> tuple[Array, Array, Array, tuple[Group, ...]]:
+    """Return floats, turns, origins and groups of `Packed`.
+
+    Where those of ``tree`` are complex, their imaginary parts carry a derivative.
+    """
+    chains, dtype = _chains(tree), tree.inertia.dtype
+    nb = chains.parent.size
+    floats = np.zeros(MODEL_HEADER + nb * MODEL_RECORD, dtype)
+    floats[GRAVITY : GRAVITY + 3] = gravity
+    turns, origins = np.tile(np.eye(3, dtype=dtype), (nb, 1, 1)), np.zeros((nb, 3), dtype)
+    for i in range(nb):
+        record = floats[MODEL_HEADER + i * MODEL_RECORD :][:MODEL_RECORD]
+        if i > 0:
+            _pack_joint(tree, chains, i, turns, origins, record)
+        if chains.last[chains.owner[i]] == i:
+            _pack_inertia(tree.inertia[chains.owner[i]], turns[i], origins[i], record)
+    return floats, turns, origins, _groups(tree, chains, turns, origins)
 
 
 def _chains(tree: Tree) -> _Chains:
@@ -276,14 +289,15 @@ def _chains(tree: Tree) -> _Chains:
     return _Chains(parents, outers, begins, owners, rates, positions, last)
 
 
-def _groups(tree: Tree, chains: _Chains, turns: Array) -> tuple[Group, ...]:
+def _groups(tree: Tree, chains: _Chains, turns: Array, origins: Array) -> tuple[Group, ...]:
     found = []
     for b in np.flatnonzero(tree.kind > PRODUCT):
         first = int(chains.last[b]) + 1 - int(tree.v_size[b])
-        up, v, q = turns[chains.outer[first]].T, int(tree.v_start[b]), int(tree.q_start[b])
+        outer, v, q = chains.outer[first], int(tree.v_start[b]), int(tree.q_start[b])
+        up, moved = turns[outer].T, tree.translation[b] - origins[outer]
         positions = tree.position_master[q : q + tree.q_size[b]]
         subspace = tree.subspace[v : v + tree.v_size[b]]
-        where = up @ tree.rotation[b], up @ tree.translation[b], turns[first]
+        where = up @ tree.rotation[b], up @ moved, turns[first]
         kind, coordinate = int(tree.kind[b]), int(tree.master[v])
         found.append(Group(kind, first, coordinate, positions, subspace, *where))
     return tuple(found)
@@ -361,55 +375,74 @@ def _slots(packed: Packed) -> int:
 def make_inputs(packed: Packed, wrenches: Wrenches) -> Array:
     """Return [tau (n, zeros) | wrenches], the wrenches in turned body frames."""
     n, count = int(packed.ints[NB]) - 1, wrenches.body.shape[0]
-    inputs = np.zeros(n + count * WRENCH_RECORD)
+    inputs = np.zeros(n + count * WRENCH_RECORD, np.result_type(wrenches.value, packed.turns))
     for w in range(count):
         record = inputs[n + w * WRENCH_RECORD :][:WRENCH_RECORD]
         body = packed.bodies[wrenches.body[w]]
-        turn = packed.turns[body]
+        turn, origin = packed.turns[body], packed.origins[body]
         record[WRENCH_BODY], record[WRENCH_KIND] = body, wrenches.kind[w]
-        value = wrenches.value[w]
+        value = f, t = wrenches.value[w].reshape(2, 3)
         if wrenches.kind[w] == BODY_WRENCH:
-            value = np.concatenate((turn.T @ value[:3], turn.T @ value[3:]))
-        record[WRENCH_VALUE : WRENCH_VALUE + 6] = value
-        record[WRENCH_POINT : WRENCH_POINT + 3] = turn.T @ wrenches.point[w]
+            value = np.array((f, t - np.cross(origin, f))) @ turn
+        record[WRENCH_VALUE : WRENCH_VALUE + 6] = np.ravel(value)
+        record[WRENCH_POINT : WRENCH_POINT + 3] = turn.T @ (wrenches.point[w] - origin)
     return inputs
 
 
-def _pack_joint(tree: Tree, chains: _Chains, i: int, turns: Array, record: Array) -> None:
-    """Fill turns[i] and the joint's part of a record."""
+def _pack_joint(
+    tree: Tree, chains: _Chains, i: int, turns: Array, origins: Array, record: Array
+) -> None:
+    """Fill turns[i], origins[i] and the joint's part of a record.
+
+    Real twists are of unit length, about axes through the origin; not what they change by.
+    """
     c, b, p = int(chains.rate[i]), int(chains.owner[i]), int(chains.parent[i])
     u, w = tree.subspace[c, :3], tree.subspace[c, 3:]
-    beta = 1.0 if np.any(w) else 0.0
-    axis = w if beta else u / (np.linalg.norm(u) or 1.0)
+    along = w if w.real.any() else u / (np.linalg.norm(u.real) or 1.0)
+    size = np.sqrt(along @ along / (along.real @ along.real or 1.0))
+    axis = along / (size or 1.0)
     helper = np.eye(3)[np.argmin(np.abs(axis))]
     x = helper - axis * (axis @ helper)
-    x /= np.linalg.norm(x)
+    x /= np.sqrt(x @ x)
     turns[i] = np.column_stack((x, np.cross(axis, x), axis))
-    up, is_first = turns[p].T, chains.owner[p] != b
-    placement = up @ tree.rotation[b] @ turns[i] if is_first else up @ turns[i]
+    if w.real.any():
+        off = np.cross(w, u)
+        origins[i] = off - off.real
+    rotation, translation = np.eye(3), np.zeros(3)
+    if chains.owner[p] != b:
+        rotation, translation = tree.rotation[b], tree.translation[b]
+    up = turns[p].T
+    placement = up @ rotation @ turns[i]
     record[EX : EX + 3], record[EY : EY + 3], record[EZ : EZ + 3] = placement.T
-    record[T : T + 3] = up @ tree.translation[b] if is_first else 0.0
-    record[ALPHA], record[BETA], record[ARMATURE] = axis @ u, beta, tree.armature[c]
+    record[T : T + 3] = up @ (translation + rotation @ origins[i] - origins[p])
+    record[ALPHA], record[BETA] = axis @ u, size if w.real.any() else axis @ w
     passive = tree.damping, tree.friction, tree.friction_speed, tree.stiffness, tree.rest
-    record[DAMPING : REST + 1] = [values[c] for values in passive]
+    record[ARMATURE], record[DAMPING : REST + 1] = tree.armature[c], [each[c] for each in passive]
 
 
-def _pack_inertia(inertia: Array, turn: Array, record: Array) -> bool:
-    """Fill the inertia's part of a record; False if it is not that of a rigid body."""
-    mass = inertia[0, 0]
-    h = np.array([inertia[5, 1], inertia[3, 2], inertia[4, 0]])
-    com = h / mass if mass != 0.0 else np.zeros(3)
-    cross = hat(com)
-    central = inertia[3:, 3:] + mass * cross @ cross
-    rebuilt = np.block([[mass * np.eye(3), -mass * cross], [mass * cross, inertia[3:, 3:]]])
-    deviation = max(np.abs(inertia - rebuilt).max(), np.abs(central - central.T).max())
-    if deviation > 1e-12 * np.abs(inertia).max():
-        return False
-    record[MASS] = mass
-    record[COM : COM + 3] = turn.T @ com
-    turned = turn.T @ central @ turn
-    record[ICX : ICX + 3], record[ICY : ICY + 3], record[ICZ : ICZ + 3] = 0.5 * (turned + turned.T)
-    return True
+def _pack_inertia(inertia: Array, turn: Array, origin: Array, record: Array) -> None:
+    """Fill the inertia's part of a record."""
+    mass, h = mass_and_moment(inertia)
+    com = h / mass if mass != 0.0 else h
+    central = turn.T @ (inertia[3:, 3:] + mass * hat(com) @ hat(com)) @ turn
+    record[MASS], record[COM : COM + 3] = mass, turn.T @ (com - origin)
+    record[ICX : ICX + 3], record[ICY : ICY + 3], record[ICZ : ICZ + 3] = 0.5 * (
+        central + central.T
+    )
+
+
+def mass_and_moment(inertia: Array) -> tuple[Any, Array]:
+    """Return mass and first moment (3,) of a spatial inertia."""
+    return inertia[0, 0], np.array([inertia[5, 1], inertia[3, 2], inertia[4, 0]])
+
+
+def is_of_rigid_body(inertia: Array, has_mass: bool = False) -> bool:
+    """Whether it is [[m 1, -h^], [h^, Ibar]] with a symmetric Ibar, and h = 0 without mass."""
+    mass, h = mass_and_moment(inertia)
+    rebuilt = np.block([[mass * np.eye(3), -hat(h)], [hat(h), inertia[3:, 3:].T]])
+    off = np.abs(inertia - rebuilt).max()
+    bad = off > 1e-12 * np.abs(inertia).max() or (mass == 0.0 and h.any() and not has_mass)
+    return not bad
 
 
 def _pack_topology(chains: _Chains, floating: bool) -> IntArray:
