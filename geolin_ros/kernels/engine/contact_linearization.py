@@ -26,13 +26,11 @@ from geolin_ros.kernels.engine.combination import (
 )
 from geolin_ros.kernels.engine.contact_rows import (
     contact_rows,
-    cross3,
     path_body,
     site,
-    twist_on_wrench,
+    three,
 )
 from geolin_ros.kernels.engine.linearization import (
-    bias_columns,
     coordinate,
     entries,
     expand,
@@ -42,25 +40,28 @@ from geolin_ros.kernels.engine.linearization import (
     reduce,
     response,
     rows8,
-    times_minus_G,
+    spatial,
+    times_rows,
     work,
 )
 from geolin_ros.kernels.engine.loop_rows import loop_rows, turn_loops
 from geolin_ros.kernels.engine.mimic_rows import (
+    accelerate_base,
     add_bias,
     apply_efforts,
     follower,
+    lane_rows,
     mimic_rows,
+    push_base,
     rates_of_mimics,
-    spatial,
 )
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SMALLEST_PIVOT
 from geolin_ros.kernels.packing.layout import LANES, SMALLEST_SHARE
 from geolin_ros.kernels.se3 import is_pose
-from geolin_ros.kernels.simd.product import add_product, clear_after, copy_rows
-from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
+from geolin_ros.kernels.simd.product import add_product, clear, clear_after, copy_rows
+from geolin_ros.kernels.simd.spatial_vectors import cross3, cross_force, dot, minus, plus, scaled3
 from geolin_ros.kernels.simd.vector import (
     get,
     get_int,
@@ -123,11 +124,14 @@ def constrain(ints, floats, sites, cw, x, inputs, ws, out):
     for c in contacts:
         respond(ints, ws, sites, cw, c)
     mimic_rows(ints, ws, sites, cw)
-    combine_matrix(sites, cw)
+    combined = get_int(sites, on.COMBINED) != 0
+    if combined:
+        combine_matrix(sites, cw)
     status = solve_forces(ints, sites, cw)
     if status != OK:
         return status
-    combine_forces(sites, cw)
+    if combined:
+        combine_forces(sites, cw)
     for c in contacts:
         apply_forces(ws, sites, cw, c)
     apply_efforts(ints, ws, sites, cw)
@@ -139,25 +143,10 @@ def constrain(ints, floats, sites, cw, x, inputs, ws, out):
     turn_loops(ints, ws, sites, cw, out)
     rates_at_constant_forces(ints, ws, sites, cw, out)
     rates_of_mimics(ints, sites, cw, out)
-    combine_rates(sites, cw)
-    combine_responses(sites, cw, 6 + get_int(ints, at.NB) - 1)
+    if combined:
+        combine_rates(sites, cw)
+        combine_responses(sites, cw, 6 + get_int(ints, at.NB) - 1)
     return OK
-
-
-# --- places in the arrays ---------------------------------------------------------------------
-
-
-@lean_kernel
-def lane_rows(cw, k, r):
-    """Return lane r of six vectors of eight: the spatial vector of one contact row."""
-    return (
-        get(cw, k + r),
-        get(cw, k + 8 + r),
-        get(cw, k + 16 + r),
-        get(cw, k + 24 + r),
-        get(cw, k + 32 + r),
-        get(cw, k + 40 + r),
-    )
 
 
 # --- forces -----------------------------------------------------------------------------------
@@ -196,14 +185,7 @@ def rise(ws, sites, cw, c):
     k, record = site(c), c * CONTACT_RECORD
     depth, W = get_int(sites, k + on.DEPTH), get_int(sites, k + on.JACOBIAN)
     rows = rows8(cw, W, 8)
-    P = (
-        -1.0 * rows[0],
-        -1.0 * rows[1],
-        -1.0 * rows[2],
-        -1.0 * rows[3],
-        -1.0 * rows[4],
-        -1.0 * rows[5],
-    )
+    P = scaled3(-1.0, rows) + scaled3(-1.0, rows[3:])
     for step in range(depth - 1, -1, -1):
         body = work(path_body(sites, c, step))
         S, Ut = entries(ws, body + at.S), entries(ws, body + at.UT)
@@ -212,14 +194,7 @@ def rise(ws, sites, cw, c):
         store8(cw, W + 48 + 8 * (depth + step), u)
         P = minus(P, Ut, u)
     put_rows8(cw, record + on.RISEN, 8, P)
-    a = times_minus_G(ws, P)
-    free = entries(ws, work(0) + at.ACC)
-    store8(cw, record + on.BASE, with_lane(a[0], 6, free[0]))
-    store8(cw, record + on.BASE + 8, with_lane(a[1], 6, free[1]))
-    store8(cw, record + on.BASE + 16, with_lane(a[2], 6, free[2]))
-    store8(cw, record + on.BASE + 24, with_lane(a[3], 6, free[3]))
-    store8(cw, record + on.BASE + 32, with_lane(a[4], 6, free[4]))
-    store8(cw, record + on.BASE + 40, with_lane(a[5], 6, free[5]))
+    accelerate_base(ws, cw, record + on.BASE, P)
 
 
 @lean_kernel
@@ -336,22 +311,14 @@ def apply_forces(ws, sites, cw, c):
     k = site(c)
     W = get_int(sites, k + on.JACOBIAN)
     forces = load8(cw, get_int(sites, on.FORCES) + get_int(sites, k + on.FIRST))
-    f = splat8(0.0)
-    f = with_lane(f, 0, -lane_sum(load8(cw, W) * forces))
-    f = with_lane(f, 1, -lane_sum(load8(cw, W + 8) * forces))
-    f = with_lane(f, 2, -lane_sum(load8(cw, W + 16) * forces))
-    f = with_lane(f, 4, -lane_sum(load8(cw, W + 24) * forces))
-    f = with_lane(f, 5, -lane_sum(load8(cw, W + 32) * forces))
-    f = with_lane(f, 6, -lane_sum(load8(cw, W + 40) * forces))
+    f = -times_rows(cw, W, forces)
     for step in range(get_int(sites, k + on.DEPTH) - 1, -1, -1):
         body = work(path_body(sites, c, step))
         add_bias(ws, body + at.ROWS, spatial(f))
         u = lane_sum(load8(ws, body + at.S) * f)
         put(ws, body + at.FU + 3, get(ws, body + at.FU + 3) + u)
         f = f - u * load8(ws, body + at.UT)
-    base = work(0)
-    add_bias(ws, base + at.FWD, times_minus_G(ws, spatial(f)))
-    store8(ws, base + at.ACC, bias_columns(ws, base + at.FWD + 8)[3])
+    push_base(ws, f)
 
 
 # --- derivatives ------------------------------------------------------------------------------
@@ -388,11 +355,9 @@ def rates_at_constant_forces(ints, ws, sites, cw, out):
     n = get_int(ints, at.NB) - 1
     m, k = 6 + n, 12 + 2 * n
     rates, stride = get_int(sites, on.RATES), get_int(sites, on.RATE_ROW)
-    zero = splat8(0.0)
-    for v in range(0, get_int(sites, on.ROWS) * stride, LANES):
-        store8(cw, rates + v, zero)
+    clear(cw, rates, get_int(sites, on.ROWS) * stride)
     V = entries(ws, work(0) + at.V)
-    up = (get(ws, at.UPWARD), get(ws, at.UPWARD + 1), get(ws, at.UPWARD + 2))
+    up = three(ws, at.UPWARD, 1)
     in_B, by_effort = k * k + m * n, get_int(sites, on.BY_EFFORT)
     for c in range(get_int(sites, on.COUNT)):
         here, record = site(c), c * CONTACT_RECORD
@@ -401,14 +366,10 @@ def rates_at_constant_forces(ints, ws, sites, cw, out):
         rows = rows8(cw, W, 8)
         by_twist = rows8(cw, record + on.BY_TWIST, 8)
         by_pose = rows8(cw, record + on.BY_POSE, 8)
-        turn = twist_on_wrench(V, rows)
-        weight = cross3(up, rows)
-        put_column(cw, to, stride, width, by_pose[0])
-        put_column(cw, to + 1, stride, width, by_pose[1])
-        put_column(cw, to + 2, stride, width, by_pose[2])
-        put_column(cw, to + 3, stride, width, by_pose[3] - weight[0])
-        put_column(cw, to + 4, stride, width, by_pose[4] - weight[1])
-        put_column(cw, to + 5, stride, width, by_pose[5] - weight[2])
+        turn, weight = cross_force(V, rows), cross3(up, rows)
+        for e in range(3):
+            put_column(cw, to + e, stride, width, by_pose[e])
+            put_column(cw, to + 3 + e, stride, width, by_pose[3 + e] - weight[e])
         for e in range(6):
             put_column(cw, to + m + e, stride, width, by_twist[e] - turn[e])
         depth = get_int(sites, here + on.DEPTH)
@@ -444,8 +405,7 @@ def change_of_forces(sites, cw, rates, k, n):
     """Fill the derivatives of the forces, by k states and n efforts: -Lambda^-1 [E, J Y']."""
     rows, stride = get_int(sites, on.KEPT_ROWS), get_int(sites, on.RATE_ROW)
     changes = get_int(sites, on.CHANGES)
-    for v in range(0, rows * stride, LANES):
-        store8(cw, changes + v, splat8(0.0))
+    clear(cw, changes, rows * stride)
     identity, by_effort = get_int(sites, on.IDENTITY), get_int(sites, on.BY_EFFORT)
     for r in range(rows):
         clear_after(cw, rates + r * stride, k, by_effort)

@@ -9,16 +9,16 @@ rows of a fixed base.
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.engine.linearization import (
     accelerate_joint,
-    base_solve,
-    body_rows,
+    central_inertia,
     coordinate,
     cross,
-    eliminate,
+    inertia_about_base,
     linkage,
-    load_joints,
     move_bodies,
     parent,
     place_bodies,
+    reduce_to_base,
+    spatial,
     turn_joints,
     turned,
     work,
@@ -37,11 +37,11 @@ from geolin_ros.kernels.simd.vector import (
     load8,
     low_half,
     put,
+    select,
     splat4,
     splat8,
     store4,
     store8,
-    with_lane,
 )
 from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, OK
 
@@ -49,18 +49,7 @@ from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, OK
 @lean_kernel
 def forward_dynamics(ints, floats, x, tau, ws, out):
     """Fill ``out`` (m,) with the accelerations by ``tau`` (n,); return the status."""
-    if not is_pose(x):
-        return NOT_A_POSE
-    turn_joints(ints, floats, x, ws)
-    load_joints(ints, floats, x, tau, ws)
-    place_bodies(ints, floats, x, ws)
-    move_bodies(ints, floats, x, ws)
-    body_rows(ints, floats, ws)
-    put(ws, at.WRENCH_BLOCKS, 0.0)
-    status = eliminate(ints, floats, ws)
-    if status != OK:
-        return status
-    status = base_solve(ints, ws)
+    status = reduce_to_base(ints, floats, x, tau, ws)
     if status != OK:
         return status
     first = put_base(ints, out, load8(ws, work(0) + at.ACC))
@@ -87,8 +76,7 @@ def inverse_dynamics(ints, floats, x, given, ws, out):
     place_bodies(ints, floats, x, ws)
     move_bodies(ints, floats, x, ws)
     n = get_int(ints, at.NB) - 1
-    first, order = 0, get_int(ints, at.ORDER)
-    a = splat8(0.0)
+    first, order, a = 0, get_int(ints, at.ORDER), splat8(0.0)
     if get_int(ints, at.FLOATING) != 0:
         first = 6
         put(ws, at.SCRATCH + 3, 0.0)
@@ -142,19 +130,6 @@ def wrench(floats, ws, i):
 
 
 @lean_kernel
-def central_inertia(floats, link, x, y, z):
-    """Return the columns of R Ic R'."""
-    wx = turned(x, y, z, floats, link + at.ICX)
-    wy = turned(x, y, z, floats, link + at.ICY)
-    wz = turned(x, y, z, floats, link + at.ICZ)
-    return (
-        lane(x, 0) * wx + lane(y, 0) * wy + lane(z, 0) * wz,
-        lane(x, 1) * wx + lane(y, 1) * wy + lane(z, 1) * wz,
-        lane(x, 2) * wx + lane(y, 2) * wy + lane(z, 2) * wz,
-    )
-
-
-@lean_kernel
 def times(columns, v):
     """Return the matrix with three columns times v."""
     return lane(v, 0) * columns[0] + lane(v, 1) * columns[1] + lane(v, 2) * columns[2]
@@ -172,12 +147,9 @@ def put_base(ints, out, v):
 @lean_kernel
 def put_six(out, k, stride, v):
     """Store the six entries of a spatial vector, ``stride`` apart."""
-    put(out, k, lane(v, 0))
-    put(out, k + stride, lane(v, 1))
-    put(out, k + 2 * stride, lane(v, 2))
-    put(out, k + 3 * stride, lane(v, 4))
-    put(out, k + 4 * stride, lane(v, 5))
-    put(out, k + 5 * stride, lane(v, 6))
+    entry = spatial(v)
+    for e in range(6):
+        put(out, k + e * stride, entry[e])
 
 
 @lean_kernel
@@ -217,41 +189,26 @@ def mass_matrix(ints, floats, x, ws, out):
             put_six(out, c * m, 1, P)
             put_six(out, c, m, P)
     if first != 0:
-        put_base_inertia(ws, work(0) + at.ROWS, out, m)
+        for e in range(6):
+            axis = select(1 << at.AXES[e], splat8(1.0), splat8(0.0))
+            rows = work(0) + at.ROWS
+            put_six(out, e * m, 1, times_inertia(ws, rows, low_half(axis), high_half(axis)))
     return OK if total - total == 0.0 else NOT_FINITE
-
-
-@lean_kernel
-def put_base_inertia(ws, rows, out, m):
-    """Store [[m 1, -h^], [h^, Ibar]] in the upper left corner."""
-    for e in range(3):
-        a, b = (e + 1) % 3, (e + 2) % 3
-        h = get(ws, rows + 4 + e)
-        put(out, e * m + e, get(ws, rows))
-        put(out, a * m + 3 + b, h)
-        put(out, b * m + 3 + a, -h)
-        put(out, (3 + a) * m + b, -h)
-        put(out, (3 + b) * m + a, h)
-        for c in range(3):
-            put(out, (3 + e) * m + 3 + c, get(ws, rows + 8 + 4 * c + e))
 
 
 @lean_kernel
 def own_inertia(floats, ws, i):
     """Store [m | h | columns of Ibar] of a body."""
     here, link = work(i), linkage(i)
-    pose, rows, zero = here + at.POSE, here + at.ROWS, splat4(0.0)
+    pose, rows, m = here + at.POSE, here + at.ROWS, get(floats, link + at.MASS)
     x, y, z = load4(ws, pose), load4(ws, pose + 4), load4(ws, pose + 8)
     c = load4(ws, pose + 12) + turned(x, y, z, floats, link + at.COM)
-    m = get(floats, link + at.MASS)
     h = m * c
-    columns = central_inertia(floats, link, x, y, z)
-    hc = lane(h, 0) * lane(c, 0) + lane(h, 1) * lane(c, 1) + lane(h, 2) * lane(c, 2)
+    Ibar = inertia_about_base(floats, link, x, y, z, c, h)
     store4(ws, rows, splat4(m))
     store4(ws, rows + 4, h)
-    store4(ws, rows + 8, columns[0] + (with_lane(zero, 0, hc) - lane(h, 0) * c))
-    store4(ws, rows + 12, columns[1] + (with_lane(zero, 1, hc) - lane(h, 1) * c))
-    store4(ws, rows + 16, columns[2] + (with_lane(zero, 2, hc) - lane(h, 2) * c))
+    for e in range(3):
+        store4(ws, rows + 8 + 4 * e, Ibar[e])
 
 
 @lean_kernel

@@ -32,7 +32,7 @@ from geolin_ros.kernels.packing.layout import (
     WORK_HEADER,
     WORK_RECORD,
 )
-from geolin_ros.kernels.plain.passes import apply_wrenches, passive_torque
+from geolin_ros.kernels.plain.passes import apply_wrenches, passive_torque, times_minus_G
 from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.trigonometry import cos_sin_of_eight
@@ -201,6 +201,19 @@ def entries(array, k):
         get(array, k + 5),
         get(array, k + 6),
     )
+
+
+@lean_kernel
+def spatial(v):
+    """Return the six entries of a spatial vector in eight lanes."""
+    return lane(v, 0), lane(v, 1), lane(v, 2), lane(v, 4), lane(v, 5), lane(v, 6)
+
+
+@lean_kernel
+def skew_rows(h):
+    """Return the rows of h^."""
+    minus_h = splat4(0.0) - h
+    return skew_row_0(h, minus_h), skew_row_1(h, minus_h), skew_row_2(h, minus_h)
 
 
 @lean_kernel
@@ -377,22 +390,8 @@ def body_rows(ints, floats, ws):
         m = get(floats, link + at.MASS)
         x, y, z = load4(ws, pose), load4(ws, pose + 4), load4(ws, pose + 8)
         c = load4(ws, pose + 12) + turned(x, y, z, floats, link + at.COM)
-        h = m * c
-        wx = turned(x, y, z, floats, link + at.ICX)  # columns of R Ic
-        wy = turned(x, y, z, floats, link + at.ICY)
-        wz = turned(x, y, z, floats, link + at.ICZ)
-        h0, h1, h2 = lane(h, 0), lane(h, 1), lane(h, 2)
-        hc = h0 * lane(c, 0) + h1 * lane(c, 1) + h2 * lane(c, 2)
-        zero = splat4(0.0)
-        I0 = (
-            lane(x, 0) * wx + lane(y, 0) * wy + lane(z, 0) * wz + (with_lane(zero, 0, hc) - h0 * c)
-        )
-        I1 = (
-            lane(x, 1) * wx + lane(y, 1) * wy + lane(z, 1) * wz + (with_lane(zero, 1, hc) - h1 * c)
-        )
-        I2 = (
-            lane(x, 2) * wx + lane(y, 2) * wy + lane(z, 2) * wz + (with_lane(zero, 2, hc) - h2 * c)
-        )
+        h, zero = m * c, splat4(0.0)
+        I0, I1, I2 = inertia_about_base(floats, link, x, y, z, c, h)
         put(ws, here + at.CARRIED_MASS, m)
         put(ws, here + at.CARRIED_TRACE, lane(I0, 0) + lane(I1, 1) + lane(I2, 2))
         u, w = load4(ws, here + at.V), load4(ws, here + at.V + 4)
@@ -405,29 +404,49 @@ def body_rows(ints, floats, ws):
         t = (cross(h, a) + cross(u, p)) + (
             cross(w, q) + (lane(b, 0) * I0 + lane(b, 1) * I1 + lane(b, 2) * I2)
         )
+        h0, h1, h2 = lane(h, 0), lane(h, 1), lane(h, 2)
         uh = 2.0 * (u0 * h0 + u1 * h1 + u2 * h2)
         J0 = cross(w, I0) + (w1 * I2 - w2 * I1) + (with_lane(zero, 0, uh) - u0 * h - h0 * u)
         J1 = cross(w, I1) + (w2 * I0 - w0 * I2) + (with_lane(zero, 1, uh) - u1 * h - h1 * u)
         J2 = cross(w, I2) + (w0 * I1 - w1 * I0) + (with_lane(zero, 2, uh) - u2 * h - h2 * u)
-        nh, nq, p2, np2 = zero - h, zero - q, 2.0 * p, -2.0 * p
-        store4(ws, rows, with_lane(zero, 0, m))
-        store4(ws, rows + 4, skew_row_0(nh, h))
-        store4(ws, rows + 8, with_lane(skew_row_0(np2, p2), 3, lane(f, 0)))
-        store4(ws, rows + 12, with_lane(zero, 1, m))
-        store4(ws, rows + 16, skew_row_1(nh, h))
-        store4(ws, rows + 20, with_lane(skew_row_1(np2, p2), 3, lane(f, 1)))
-        store4(ws, rows + 24, with_lane(zero, 2, m))
-        store4(ws, rows + 28, skew_row_2(nh, h))
-        store4(ws, rows + 32, with_lane(skew_row_2(np2, p2), 3, lane(f, 2)))
-        store4(ws, rows + 36, skew_row_0(h, nh))
-        store4(ws, rows + 40, I0)
-        store4(ws, rows + 44, with_lane(J0 + skew_row_0(nq, q), 3, lane(t, 0)))
-        store4(ws, rows + 48, skew_row_1(h, nh))
-        store4(ws, rows + 52, I1)
-        store4(ws, rows + 56, with_lane(J1 + skew_row_1(nq, q), 3, lane(t, 1)))
-        store4(ws, rows + 60, skew_row_2(h, nh))
-        store4(ws, rows + 64, I2)
-        store4(ws, rows + 68, with_lane(J2 + skew_row_2(nq, q), 3, lane(t, 2)))
+        M = with_lane(zero, 0, m), with_lane(zero, 1, m), with_lane(zero, 2, m)
+        H, minus_H, minus_Q = skew_rows(h), skew_rows(zero - h), skew_rows(zero - q)
+        minus_P, Ibar, J = skew_rows(-2.0 * p), (I0, I1, I2), (J0, J1, J2)
+        F, T = (lane(f, 0), lane(f, 1), lane(f, 2)), (lane(t, 0), lane(t, 1), lane(t, 2))
+        for e in range(3):
+            row, other = rows + 12 * e, rows + 36 + 12 * e
+            store4(ws, row, M[e])
+            store4(ws, row + 4, minus_H[e])
+            store4(ws, row + 8, with_lane(minus_P[e], 3, F[e]))
+            store4(ws, other, H[e])
+            store4(ws, other + 4, Ibar[e])
+            store4(ws, other + 8, with_lane(J[e] + minus_Q[e], 3, T[e]))
+
+
+@inlined_kernel
+def inertia_about_base(floats, link, x, y, z, c, h):
+    """Return the columns of Ibar = R Ic R' + c'h 1 - c h' of a body with axes x, y, z."""
+    I0, I1, I2 = central_inertia(floats, link, x, y, z)
+    h0, h1, h2, zero = lane(h, 0), lane(h, 1), lane(h, 2), splat4(0.0)
+    hc = h0 * lane(c, 0) + h1 * lane(c, 1) + h2 * lane(c, 2)
+    return (
+        I0 + (with_lane(zero, 0, hc) - h0 * c),
+        I1 + (with_lane(zero, 1, hc) - h1 * c),
+        I2 + (with_lane(zero, 2, hc) - h2 * c),
+    )
+
+
+@inlined_kernel
+def central_inertia(floats, link, x, y, z):
+    """Return the columns of R Ic R'."""
+    wx = turned(x, y, z, floats, link + at.ICX)  # columns of R Ic
+    wy = turned(x, y, z, floats, link + at.ICY)
+    wz = turned(x, y, z, floats, link + at.ICZ)
+    return (
+        lane(x, 0) * wx + lane(y, 0) * wy + lane(z, 0) * wz,
+        lane(x, 1) * wx + lane(y, 1) * wy + lane(z, 1) * wz,
+        lane(x, 2) * wx + lane(y, 2) * wy + lane(z, 2) * wz,
+    )
 
 
 @lean_kernel
@@ -478,40 +497,24 @@ def eliminate(ints, floats, ws):
 @lean_kernel
 def add_rows(ws, rows, r8, r4):
     """Add six rows of 8 + 4 lanes to those at ``rows``."""
-    store8(ws, rows, load8(ws, rows) + r8[0])
-    store4(ws, rows + 8, load4(ws, rows + 8) + r4[0])
-    store8(ws, rows + 12, load8(ws, rows + 12) + r8[1])
-    store4(ws, rows + 20, load4(ws, rows + 20) + r4[1])
-    store8(ws, rows + 24, load8(ws, rows + 24) + r8[2])
-    store4(ws, rows + 32, load4(ws, rows + 32) + r4[2])
-    store8(ws, rows + 36, load8(ws, rows + 36) + r8[3])
-    store4(ws, rows + 44, load4(ws, rows + 44) + r4[3])
-    store8(ws, rows + 48, load8(ws, rows + 48) + r8[4])
-    store4(ws, rows + 56, load4(ws, rows + 56) + r4[4])
-    store8(ws, rows + 60, load8(ws, rows + 60) + r8[5])
-    store4(ws, rows + 68, load4(ws, rows + 68) + r4[5])
+    for e in range(6):
+        row = rows + 12 * e
+        store8(ws, row, load8(ws, row) + r8[e])
+        store4(ws, row + 8, load4(ws, row + 8) + r4[e])
 
 
 @lean_kernel
 def put_rows8(ws, k, stride, r):
     """Store six vectors of eight lanes, ``stride`` apart."""
-    store8(ws, k, r[0])
-    store8(ws, k + stride, r[1])
-    store8(ws, k + 2 * stride, r[2])
-    store8(ws, k + 3 * stride, r[3])
-    store8(ws, k + 4 * stride, r[4])
-    store8(ws, k + 5 * stride, r[5])
+    for e in range(6):
+        store8(ws, k + e * stride, r[e])
 
 
 @lean_kernel
 def put_rows4(ws, k, stride, r):
     """Store six vectors of four lanes, ``stride`` apart."""
-    store4(ws, k, r[0])
-    store4(ws, k + stride, r[1])
-    store4(ws, k + 2 * stride, r[2])
-    store4(ws, k + 3 * stride, r[3])
-    store4(ws, k + 4 * stride, r[4])
-    store4(ws, k + 5 * stride, r[5])
+    for e in range(6):
+        store4(ws, k + e * stride, r[e])
 
 
 @lean_kernel
@@ -520,9 +523,7 @@ def eliminate_displacements(ws, S, Ut, here, above):
     N = rows8(ws, here + at.N, 8)
     FN = dot(S, N)
     store8(ws, here + at.FN, FN)
-    N, M = minus(N, Ut, FN), rows8(ws, above + at.N, 8)
-    sums = (M[0] + N[0], M[1] + N[1], M[2] + N[2], M[3] + N[3], M[4] + N[4], M[5] + N[5])
-    put_rows8(ws, above + at.N, 8, sums)
+    put_rows8(ws, above + at.N, 8, plus(rows8(ws, above + at.N, 8), minus(N, Ut, FN), 1.0))
 
 
 @lean_kernel
@@ -533,10 +534,9 @@ def base_solve(ints, ws):
     A fixed base has G = 0.
     """
     base = work(0)
-    rows = base + at.ROWS
+    rows, zero, one = base + at.ROWS, splat8(0.0), splat8(1.0)
     if get_int(ints, at.FLOATING) != 0:
         put_rows8(ws, at.G, 8, rows8(ws, rows, 12))
-        zero, one = splat8(0.0), splat8(1.0)
         for k in range(6):
             axis = at.AXES[k]
             pivot = get(ws, at.G + 8 * k + axis)
@@ -549,31 +549,11 @@ def base_solve(ints, ws):
                 if e != k:
                     factor, other = get(ws, at.G + 8 * e + axis), load8(ws, at.G + 8 * e)
                     store8(ws, at.G + 8 * e, select(1 << axis, zero, other) - factor * row)
-    solved = times_minus_G(ws, rows4(ws, rows + 8, 12))
-    put_rows4(ws, rows + 8, 12, solved)
-    zero = splat8(0.0)
-    store8(ws, rows, with_lane(zero, 0, 1.0))
-    store8(ws, rows + 12, with_lane(zero, 1, 1.0))
-    store8(ws, rows + 24, with_lane(zero, 2, 1.0))
-    store8(ws, rows + 36, with_lane(zero, 4, 1.0))
-    store8(ws, rows + 48, with_lane(zero, 5, 1.0))
-    store8(ws, rows + 60, with_lane(zero, 6, 1.0))
+    put_rows4(ws, rows + 8, 12, times_minus_G(ws, rows4(ws, rows + 8, 12)))
+    for e in range(6):
+        store8(ws, rows + 12 * e, select(1 << at.AXES[e], one, zero))
     store8(ws, base + at.ACC, bias_columns(ws, rows + 8)[3])
     return OK
-
-
-@lean_kernel
-def times_minus_G(ws, rows):
-    """Return -G rows."""
-    g = at.G
-    return (
-        -1.0 * dot(entries(ws, g), rows),
-        -1.0 * dot(entries(ws, g + 8), rows),
-        -1.0 * dot(entries(ws, g + 16), rows),
-        -1.0 * dot(entries(ws, g + 24), rows),
-        -1.0 * dot(entries(ws, g + 32), rows),
-        -1.0 * dot(entries(ws, g + 40), rows),
-    )
 
 
 @lean_kernel
@@ -670,7 +650,7 @@ def sources(ints, ws, i, j):
                 put(ws, stiffness(ints, ws, k, j), -turned)
     if get(ws, at.WRENCH_BLOCKS) != 0.0:
         N = displacement(ws, i) + at.N
-        P_s = P_s + times_columns(ws, N, load8(ws, here + at.S))
+        P_s = P_s + times_rows(ws, N, load8(ws, here + at.S))
     store8(ws, here + at.P_S, P_s)
     store8(ws, here + at.P_R, P_r)
 
@@ -716,20 +696,13 @@ def six_lanes(ints, ws, first, k):
 
 
 @lean_kernel
-def times_columns(ws, N, v):
-    """Return N v for six rows N of eight lanes."""
-    r = rows8(ws, N, 8)
-    low = with_lane(
-        with_lane(with_lane(splat4(0.0), 0, lane_sum(r[0] * v)), 1, lane_sum(r[1] * v)),
-        2,
-        lane_sum(r[2] * v),
-    )
-    high = with_lane(
-        with_lane(with_lane(splat4(0.0), 0, lane_sum(r[3] * v)), 1, lane_sum(r[4] * v)),
-        2,
-        lane_sum(r[5] * v),
-    )
-    return join(low, high)
+def times_rows(array, k, v):
+    """Return six rows of eight lanes at ``k`` times v, a spatial vector."""
+    r = rows8(array, k, 8)
+    product = with_lane(splat8(0.0), 0, lane_sum(r[0] * v))
+    product = with_lane(with_lane(product, 1, lane_sum(r[1] * v)), 2, lane_sum(r[2] * v))
+    product = with_lane(with_lane(product, 4, lane_sum(r[3] * v)), 5, lane_sum(r[4] * v))
+    return with_lane(product, 6, lane_sum(r[5] * v))
 
 
 @lean_kernel
@@ -942,31 +915,15 @@ def closed_forms(ints, x, ws, out):
     k = 2 * m
     zero = splat4(0.0)
     u, w = load4(ws, work(0) + at.V), load4(ws, work(0) + at.V + 4)
-    nu, nw = zero - u, zero - w
-    wu0, wu1, wu2 = skew_row_0(nw, w), skew_row_1(nw, w), skew_row_2(nw, w)  # -w^
-    uu0, uu1, uu2 = skew_row_0(nu, u), skew_row_1(nu, u), skew_row_2(nu, u)  # -u^
-    put_six(out, 0, wu0, uu0)
-    put_six(out, k, wu1, uu1)
-    put_six(out, 2 * k, wu2, uu2)
-    put_six(out, 3 * k, zero, wu0)
-    put_six(out, 4 * k, zero, wu1)
-    put_six(out, 5 * k, zero, wu2)
-    K = rows4(ws, work(0) + at.FWD + 8, 12)
-    by_v = m * k + m
-    put_six(out, by_v, wu0, uu0 + K[0])
-    put_six(out, by_v + k, wu1, uu1 + K[1])
-    put_six(out, by_v + 2 * k, wu2, uu2 + K[2])
-    put_six(out, by_v + 3 * k, zero, wu0 + K[3])
-    put_six(out, by_v + 4 * k, zero, wu1 + K[4])
-    put_six(out, by_v + 5 * k, zero, wu2 + K[5])
-    up = load4(ws, at.UPWARD)
-    down = zero - up
-    put_six(out, m * k, zero, skew_row_0(down, up))
-    put_six(out, m * k + k, zero, skew_row_1(down, up))
-    put_six(out, m * k + 2 * k, zero, skew_row_2(down, up))
-    put_six(out, m * k + 3 * k, zero, zero)
-    put_six(out, m * k + 4 * k, zero, zero)
-    put_six(out, m * k + 5 * k, zero, zero)
+    minus_u, minus_w = skew_rows(zero - u), skew_rows(zero - w)
+    gravity, K = skew_rows(zero - load4(ws, at.UPWARD)), rows4(ws, work(0) + at.FWD + 8, 12)
+    for e in range(3):
+        put_six(out, e * k, minus_w[e], minus_u[e])
+        put_six(out, (3 + e) * k, zero, minus_w[e])
+        put_six(out, (m + e) * k, zero, gravity[e])
+        put_six(out, (m + 3 + e) * k, zero, zero)
+        put_six(out, (m + e) * k + m, minus_w[e], minus_u[e] + K[e])
+        put_six(out, (m + 3 + e) * k + m, zero, minus_w[e] + K[3 + e])
     nu_dot = k * k + k * n
     total = get(x, 3) + get(x, 7) + get(x, 11)
     for e in range(6):

@@ -19,29 +19,45 @@ The rows move with body 1, and so does the force on body 2.
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.engine.contact_rows import (
     combine,
-    cross3,
+    numbers,
     path_body,
+    point_motion,
     pull_by_mismatch,
     put_lane,
     site,
-    twist_on_wrench,
+    three,
 )
-from geolin_ros.kernels.engine.linearization import cross, entries, put_rows8, rows8, turned, work
+from geolin_ros.kernels.engine.linearization import (
+    cross,
+    entries,
+    put_rows8,
+    rows8,
+    spatial,
+    times_rows,
+    turned,
+    work,
+)
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD
-from geolin_ros.kernels.simd.spatial_vectors import dot
-from geolin_ros.kernels.simd.vector import get, get_int, lane, lane_sum, load4, load8, put, store8
+from geolin_ros.kernels.simd.spatial_vectors import (
+    cross3,
+    cross_force,
+    cross_motion,
+    dot,
+    plus,
+    scaled3,
+    sum3,
+)
+from geolin_ros.kernels.simd.vector import get, get_int, lane_sum, load4, load8, put, store8
 
 
 @lean_kernel
 def loop_rows(ws, sites, cw, c):
     """Fill the rows of the sites c and c + 1 of a loop, and how they change with the bodies."""
     one, two = c * CONTACT_RECORD, (c + 1) * CONTACT_RECORD
-    first, second = (
-        work(get_int(sites, site(c) + on.BODY)),
-        work(get_int(sites, site(c + 1) + on.BODY)),
-    )
+    first = work(get_int(sites, site(c) + on.BODY))
+    second = work(get_int(sites, site(c + 1) + on.BODY))
     p = origin(ws, cw, first, one)
     q = origin(ws, cw, second, two)
     W1 = get_int(sites, site(c) + on.JACOBIAN)
@@ -50,11 +66,11 @@ def loop_rows(ws, sites, cw, c):
     px, py, pz = load4(ws, first), load4(ws, first + 4), load4(ws, first + 8)
     for r in range(3):
         axis = turned(px, py, pz, cw, one + on.AXES + 4 * r)
-        put_lane(cw, W1, r, axis, cross(p, axis))
-        put_lane(cw, W2, r, axis, cross(p if surface else q, axis))
+        put_lane(cw, W1 + r, axis, cross(p, axis))
+        put_lane(cw, W2 + r, axis, cross(p if surface else q, axis))
         if surface:
-            put_lane(cw, W1, 3 + r, 0.0 * axis, axis)
-            put_lane(cw, W2, 3 + r, 0.0 * axis, axis)
+            put_lane(cw, W1 + 3 + r, 0.0 * axis, axis)
+            put_lane(cw, W2 + 3 + r, 0.0 * axis, axis)
     if surface:
         surface_rates(ws, cw, first, second, one, two, W1, p - q)
     else:
@@ -69,12 +85,6 @@ def origin(ws, cw, body, record):
 
 
 @lean_kernel
-def numbers(v):
-    """Return three lanes."""
-    return lane(v, 0), lane(v, 1), lane(v, 2)
-
-
-@lean_kernel
 def surface_rates(ws, cw, first, second, one, two, W, distance):
     """Fill what both sites of a surface measure, and its derivatives, from (1).
 
@@ -86,34 +96,16 @@ def surface_rates(ws, cw, first, second, one, two, W, distance):
     V, U = entries(ws, first + at.V), entries(ws, second + at.V)
     if kp != 0.0:
         pull_to_partner(ws, cw, first, second, one, two, W, distance)
-    w, b = (V[3], V[4], V[5]), (U[3], U[4], U[5])
-    linear, other, angular = cross3(w, U), cross3(V, b), cross3(w, b)
-    passed = (linear[0] + other[0], linear[1] + other[1], linear[2] + other[2], *angular)
-    bias = dot(entries(ws, first + at.AV), rows) + dot(passed, rows)
+    bias = dot(entries(ws, first + at.AV), rows) + dot(cross_motion(V, U), rows)
     bias = bias + kd * (dot(V, rows) - dot(U, rows)) + kp * load8(cw, one + on.ERROR)
     store8(cw, one + on.BIAS, bias)
     store8(cw, two + on.BIAS, dot(entries(ws, second + at.AV), rows))
-    by_one, by_two = twist_on_wrench(V, rows), twist_on_wrench(U, rows)
-    twice, pull = twist_on_wrench(U, by_one), rows8(cw, one + on.PULL_LANES, 8)
-    by_twist = (
-        by_one[0] + by_two[0] + kd * rows[0],
-        by_one[1] + by_two[1] + kd * rows[1],
-        by_one[2] + by_two[2] + kd * rows[2],
-        by_one[3] + by_two[3] + kd * rows[3],
-        by_one[4] + by_two[4] + kd * rows[4],
-        by_one[5] + by_two[5] + kd * rows[5],
-    )
-    by_pose = (
-        twice[0] + kd * by_two[0] + pull[0],
-        twice[1] + kd * by_two[1] + pull[1],
-        twice[2] + kd * by_two[2] + pull[2],
-        twice[3] + kd * by_two[3] + pull[3],
-        twice[4] + kd * by_two[4] + pull[4],
-        twice[5] + kd * by_two[5] + pull[5],
-    )
+    by_one, by_two = cross_force(V, rows), cross_force(U, rows)
+    twice, pull = cross_force(U, by_one), rows8(cw, one + on.PULL_LANES, 8)
+    by_twist = plus(plus(by_one, by_two, 1.0), rows, kd)
     put_rows8(cw, one + on.BY_TWIST, 8, by_twist)
     put_rows8(cw, two + on.BY_TWIST, 8, by_twist)
-    put_rows8(cw, one + on.BY_POSE, 8, by_pose)
+    put_rows8(cw, one + on.BY_POSE, 8, plus(plus(twice, by_two, kd), pull, 1.0))
 
 
 @lean_kernel
@@ -141,7 +133,7 @@ def point_rates(ws, cw, first, second, one, two, W1, W2, p, q):
     """
     kp, kd = get(cw, one + on.STIFFNESS), get(cw, one + on.DAMPING)
     rows, others = rows8(cw, W1, 8), rows8(cw, W2, 8)
-    f = (rows[0], rows[1], rows[2])
+    f = rows[:3]
     V, U = entries(ws, first + at.V), entries(ws, second + at.V)
     v, turning = point_motion(V, p)
     u, swinging = point_motion(U, q)
@@ -152,44 +144,15 @@ def point_rates(ws, cw, first, second, one, two, W1, W2, p, q):
     store8(cw, two + on.BIAS, dot(entries(ws, second + at.AV), others) + combine(swinging, f))
     put_point_twist(cw, one + on.BY_TWIST, rows, kd, cross3(v, f))
     put_point_twist(cw, two + on.BY_TWIST, others, kd, cross3(u, f))
-    shift = (swinging[0] + kd * u[0], swinging[1] + kd * u[1], swinging[2] + kd * u[2])
-    pull = cross3(shift, f)
-    by_pose = (
-        kp * others[0],
-        kp * others[1],
-        kp * others[2],
-        kp * others[3] + pull[0],
-        kp * others[4] + pull[1],
-        kp * others[5] + pull[2],
-    )
+    pull = cross3(sum3(swinging, scaled3(kd, u)), f)
+    by_pose = scaled3(kp, others) + sum3(scaled3(kp, others[3:]), pull)
     put_rows8(cw, one + on.BY_POSE, 8, by_pose)
-
-
-@lean_kernel
-def point_motion(V, p):
-    """Return v = u + w x p and w x v."""
-    w = (V[3], V[4], V[5])
-    wp = cross3(w, p)
-    v = (V[0] + wp[0], V[1] + wp[1], V[2] + wp[2])
-    return v, cross3(w, v)
 
 
 @lean_kernel
 def put_point_twist(cw, k, rows, kd, vf):
     """Store (0; 2 v x x_r) + kd W."""
-    put_rows8(
-        cw,
-        k,
-        8,
-        (
-            kd * rows[0],
-            kd * rows[1],
-            kd * rows[2],
-            2.0 * vf[0] + kd * rows[3],
-            2.0 * vf[1] + kd * rows[4],
-            2.0 * vf[2] + kd * rows[5],
-        ),
-    )
+    put_rows8(cw, k, 8, scaled3(kd, rows) + sum3(scaled3(2.0, vf), scaled3(kd, rows[3:])))
 
 
 @lean_kernel
@@ -215,27 +178,16 @@ def finish_rates(ws, sites, cw, c):
     """Add what the acceleration of body 2 adds to the derivatives by rel."""
     one, two = c * CONTACT_RECORD, (c + 1) * CONTACT_RECORD
     second, W = work(get_int(sites, site(c + 1) + on.BODY)), get_int(sites, site(c) + on.JACOBIAN)
-    a, b = entries(ws, second + at.AV), entries(ws, second + at.ACC)
-    A = (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
+    A = plus(entries(ws, second + at.AV), entries(ws, second + at.ACC), 1.0)
     rows, by_pose = rows8(cw, W, 8), rows8(cw, one + on.BY_POSE, 8)
     if get_int(sites, site(c) + on.WIDTH) == 6:
-        added = twist_on_wrench(A, rows)
+        added = cross_force(A, rows)
     else:
-        q = numbers(origin(ws, cw, second, two))
-        shift = cross3((A[3], A[4], A[5]), q)
-        f, zero = (rows[0], rows[1], rows[2]), 0.0 * rows[0]
-        moments = cross3((A[0] + shift[0], A[1] + shift[1], A[2] + shift[2]), f)
-        added = (zero, zero, zero, moments[0], moments[1], moments[2])
-    sums = (
-        by_pose[0] + added[0],
-        by_pose[1] + added[1],
-        by_pose[2] + added[2],
-        by_pose[3] + added[3],
-        by_pose[4] + added[4],
-        by_pose[5] + added[5],
-    )
-    put_rows8(cw, one + on.BY_POSE, 8, sums)
-    put_rows8(cw, two + on.BY_POSE, 8, sums)
+        a = sum3(A, cross3(A[3:], numbers(origin(ws, cw, second, two))))
+        added = scaled3(0.0, rows) + cross3(a, rows)
+    by_pose = plus(by_pose, added, 1.0)
+    put_rows8(cw, one + on.BY_POSE, 8, by_pose)
+    put_rows8(cw, two + on.BY_POSE, 8, by_pose)
 
 
 @lean_kernel
@@ -244,39 +196,18 @@ def turn_force(sites, cw, c):
     W, record = get_int(sites, site(c + 1) + on.JACOBIAN), (c + 1) * CONTACT_RECORD
     forces = load8(cw, get_int(sites, on.FORCES) + get_int(sites, site(c + 1) + on.FIRST))
     width = get_int(sites, site(c) + on.WIDTH)
-    F = (
-        lane_sum(load8(cw, W) * forces),
-        lane_sum(load8(cw, W + 8) * forces),
-        lane_sum(load8(cw, W + 16) * forces),
-        lane_sum(load8(cw, W + 24) * forces),
-        lane_sum(load8(cw, W + 32) * forces),
-        lane_sum(load8(cw, W + 40) * forces),
-    )
-    to = record + on.FORCE_TURN
+    F = spatial(times_rows(cw, W, forces))
     for r in range(width):
+        to = record + on.FORCE_TURN + r
         if width == 6:
             k = W + (r + 3) % 6
-            T = (
-                get(cw, k + 24),
-                get(cw, k + 32),
-                get(cw, k + 40),
-                get(cw, k),
-                get(cw, k + 8),
-                get(cw, k + 16),
-            )
-            minus = twist_on_wrench(T, F)
-            put(cw, to + r, -minus[0])
-            put(cw, to + 8 + r, -minus[1])
-            put(cw, to + 16 + r, -minus[2])
-            put(cw, to + 24 + r, -minus[3])
-            put(cw, to + 32 + r, -minus[4])
-            put(cw, to + 40 + r, -minus[5])
+            turned_force = cross_force(three(cw, k + 24, 8) + three(cw, k, 8), F)
+            for e in range(6):
+                put(cw, to + 8 * e, -turned_force[e])
         else:
-            x = (get(cw, W + r), get(cw, W + 8 + r), get(cw, W + 16 + r))
-            moment = cross3((F[0], F[1], F[2]), x)
-            put(cw, to + 24 + r, moment[0])
-            put(cw, to + 32 + r, moment[1])
-            put(cw, to + 40 + r, moment[2])
+            moment = cross3(F, three(cw, W + r, 8))
+            for e in range(3):
+                put(cw, to + 24 + 8 * e, moment[e])
 
 
 @lean_kernel

@@ -11,7 +11,7 @@ Blocks of `BLOCK_ROWS` rows share a walk up and one down the tree.
 """
 
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.engine.contact_rows import site
+from geolin_ros.kernels.engine.contact_rows import site, three
 from geolin_ros.kernels.engine.linearization import (
     bias_columns,
     entries,
@@ -19,14 +19,16 @@ from geolin_ros.kernels.engine.linearization import (
     put_rows8,
     response,
     rows8,
-    times_minus_G,
+    spatial,
     work,
 )
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import BLOCK_ROWS
 from geolin_ros.kernels.packing.layout import LANES
-from geolin_ros.kernels.simd.spatial_vectors import minus, plus
+from geolin_ros.kernels.plain.passes import times_minus_G
+from geolin_ros.kernels.simd.product import clear
+from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.vector import (
     get,
     get_int,
@@ -94,30 +96,30 @@ def rise(ints, ws, sites, cw, block):
     u_i = S_i' P - coefficients;   P_p += P - Ut_i u_i;   a_0 = -G P_0. Lane 6 carries the free
     motion, as in `contact_linearization.rise`.
     """
-    field, efforts, zero = get_int(sites, on.FIELD), get_int(sites, on.EFFORTS), splat8(0.0)
+    field, efforts = get_int(sites, on.FIELD), get_int(sites, on.EFFORTS)
     begin, end = touched(sites, block)
-    for i in range(get_int(ints, at.NB)):
-        store8(cw, efforts + LANES * i, zero)
-    put_rows8(cw, field, 8, (zero, zero, zero, zero, zero, zero))
+    clear(cw, efforts, LANES * get_int(ints, at.NB))
+    clear(cw, field, 48)
     for k in range(begin, end):
-        put_rows8(cw, field + 48 * get_int(sites, k), 8, (zero, zero, zero, zero, zero, zero))
+        clear(cw, field + 48 * get_int(sites, k), 48)
     for k in range(begin, end):
         i = get_int(sites, k)
         body, here, above = work(i), field + 48 * i, field + 48 * parent(ints, i)
-        P, Q = rows8(cw, here, 8), rows8(cw, above, 8)
+        P = rows8(cw, here, 8)
         unit = load8(cw, coefficients(ints, sites, block, i))
         u = 0.0 - response(unit, entries(ws, body + at.S), P)
         store8(cw, efforts + LANES * i, with_lane(u, 6, get(ws, body + at.FU + 3)))
         P = minus(P, entries(ws, body + at.UT), u)
-        sums = (Q[0] + P[0], Q[1] + P[1], Q[2] + P[2], Q[3] + P[3], Q[4] + P[4], Q[5] + P[5])
-        put_rows8(cw, above, 8, sums)
-    a, free = times_minus_G(ws, rows8(cw, field, 8)), entries(ws, work(0) + at.ACC)
-    store8(cw, field, with_lane(a[0], 6, free[0]))
-    store8(cw, field + 8, with_lane(a[1], 6, free[1]))
-    store8(cw, field + 16, with_lane(a[2], 6, free[2]))
-    store8(cw, field + 24, with_lane(a[3], 6, free[3]))
-    store8(cw, field + 32, with_lane(a[4], 6, free[4]))
-    store8(cw, field + 40, with_lane(a[5], 6, free[5]))
+        put_rows8(cw, above, 8, plus(rows8(cw, above, 8), P, 1.0))
+    accelerate_base(ws, cw, field, rows8(cw, field, 8))
+
+
+@lean_kernel
+def accelerate_base(ws, cw, k, P):
+    """Store the accelerations -G P of the base, the free one in lane 6."""
+    a, free = times_minus_G(ws, P), entries(ws, work(0) + at.ACC)
+    for e in range(6):
+        store8(cw, k + 8 * e, with_lane(a[e], 6, free[e]))
 
 
 @lean_kernel
@@ -151,10 +153,7 @@ def mobilities(ints, sites, cw, begin, width):
         a = rows8(cw, field + 48 * get_int(sites, here + on.BODY), 8)
         for r in range(get_int(sites, here + on.WIDTH)):
             row = get_int(sites, here + on.FIRST) + r
-            share = 0.0 * a[0]
-            for e in range(6):
-                share = share - get(cw, W + 8 * e + r) * a[e]
-            store8(cw, matrix + row * stride + begin, share)
+            store8(cw, matrix + row * stride + begin, 0.0 - dot(lane_rows(cw, W, r), a))
             for c in range(width):
                 mirrored = get(cw, matrix + row * stride + begin + c)
                 put(cw, matrix + (begin + c) * stride + row, mirrored)
@@ -174,8 +173,6 @@ def apply_efforts(ints, ws, sites, cw):
     Efforts e = J' lam of the joints: u_i += S_i' f - e_i,   f_p += f - Ut_i (S_i' f - e_i).
     """
     first, rows = get_int(sites, on.CONTACT_ROWS), get_int(sites, on.ROWS)
-    if first == rows:
-        return
     for begin in range(first, rows, BLOCK_ROWS):
         push(ints, ws, sites, cw, begin, (begin - first) // BLOCK_ROWS)
 
@@ -197,15 +194,21 @@ def push(ints, ws, sites, cw, row, block):
         u = lane_sum(load8(ws, body + at.S) * f - effort)
         put(ws, body + at.FU + 3, get(ws, body + at.FU + 3) + u)
         store8(cw, above, load8(cw, above) + (f - u * load8(ws, body + at.UT)))
+    push_base(ws, load8(cw, field))
+
+
+@lean_kernel
+def push_base(ws, f):
+    """Let the bias force of the base change by f: it accelerates by -G f more."""
     base = work(0)
-    add_bias(ws, base + at.FWD, times_minus_G(ws, spatial(load8(cw, field))))
+    add_bias(ws, base + at.FWD, times_minus_G(ws, spatial(f)))
     store8(ws, base + at.ACC, bias_columns(ws, base + at.FWD + 8)[3])
 
 
 @lean_kernel
-def spatial(v):
-    """Return the six entries of a spatial vector."""
-    return lane(v, 0), lane(v, 1), lane(v, 2), lane(v, 4), lane(v, 5), lane(v, 6)
+def lane_rows(cw, k, r):
+    """Return lane r of six vectors of eight: the spatial vector of one contact row."""
+    return three(cw, k + r, 8) + three(cw, k + 24 + r, 8)
 
 
 @lean_kernel

@@ -8,6 +8,13 @@ from geolin_ros.kernels.simd.vector import get, get_int, load8, select, splat8, 
 
 
 @lean_kernel
+def clear(cw, begin, size):
+    """Fill with zeros, by eight."""
+    for v in range(begin, begin + size, LANES):
+        store8(cw, v, splat8(0.0))
+
+
+@lean_kernel
 def clear_after(cw, row, width, length):
     """Set the entries of a row from ``width`` on to zero: products ran over it."""
     for v in range(width - width % LANES, length, LANES):
