@@ -139,8 +139,8 @@ ERRORS = [
         ),
         ('r8, r4 = minus(r8, Ut, U), minus(r4, Ut, Fu)', 'r8, r4 = minus(r8, Ut, U), r4'),
         (
-            'N, M = minus(N, Ut, FN), rows8(ws, above + at.N, 8)',
-            'N, M = N, rows8(ws, above + at.N, 8)',
+            'plus(rows8(ws, above + at.N, 8), minus(N, Ut, FN), 1.0)',
+            'plus(rows8(ws, above + at.N, 8), N, 1.0)',
         ),
         (
             'store8(ws, at.G + 8 * e, select(1 << axis, zero, other) - factor * row)',
@@ -167,8 +167,8 @@ ERRORS = [
             'turned_wrench = join(cross(Sa, f), cross(Sa, t))',
         ),
         (
-            'P_s = P_s + times_columns(ws, N, load8(ws, here + at.S))',
-            'P_s = P_s - times_columns(ws, N, load8(ws, here + at.S))',
+            'P_s = P_s + times_rows(ws, N, load8(ws, here + at.S))',
+            'P_s = P_s - times_rows(ws, N, load8(ws, here + at.S))',
         ),
         (
             'y = -1.0 * (inverse * load8(ws, here + at.FN) + dot(Ut, fwd))',
@@ -195,14 +195,17 @@ ERRORS = [
             'a_r = plus(a_r, entries(ws, work(j) + at.SDD), own)',
         ),
         (
-            'put_six(out, by_v + 2 * k, wu2, uu2 + K[2])',
-            'put_six(out, by_v + 2 * k, wu2, uu2 - K[2])',
+            'put_six(out, (m + e) * k + m, minus_w[e], minus_u[e] + K[e])',
+            'put_six(out, (m + e) * k + m, minus_w[e], minus_u[e] - K[e])',
         ),
         (
-            'put_six(out, m * k + k, zero, skew_row_1(down, up))',
-            'put_six(out, m * k + k, zero, skew_row_1(up, down))',
+            'gravity, K = skew_rows(zero - load4(ws, at.UPWARD))',
+            'gravity, K = skew_rows(load4(ws, at.UPWARD))',
         ),
-        ('put_six(out, k, wu1, uu1)', 'put_six(out, k, uu1, wu1)'),
+        (
+            'put_six(out, e * k, minus_w[e], minus_u[e])',
+            'put_six(out, e * k, minus_u[e], minus_w[e])',
+        ),
         (
             'add_six(ws, displacement(ws, i) + at.YN, out, (m + 5 + i) * 2 * m)',
             'add_six(ws, displacement(ws, i) + at.YN, out, (m + 4 + i) * 2 * m)',
@@ -222,11 +225,11 @@ ERRORS = [
     *_errors(
         'engine/contact_rows.py',
         (
-            'put_lane(cw, W, r, axis, cross(origin, axis))',
-            'put_lane(cw, W, r, axis, cross(axis, origin))',
+            'put_lane(cw, W + r, axis, cross(origin, axis))',
+            'put_lane(cw, W + r, axis, cross(axis, origin))',
         ),
         (
-            'bias = dot(A, rows) + kd * dot(V, rows) + combine(cross3(w, v), f)',
+            'bias = dot(A, rows) + kd * dot(V, rows) + combine(turning, f)',
             'bias = dot(A, rows) + kd * dot(V, rows)',
         ),
         (
@@ -248,7 +251,10 @@ ERRORS = [
             'change = sign * dot(entries(ws, work(j) + at.S), turn)',
             'change = -sign * dot(entries(ws, work(j) + at.S), turn)',
         ),
-        ('by_one[3] + by_two[3] + kd * rows[3]', 'by_one[3] - by_two[3] + kd * rows[3]'),
+        (
+            'plus(plus(by_one, by_two, 1.0), rows, kd)',
+            'plus(plus(by_one, by_two, -1.0), rows, kd)',
+        ),
     ),
     *_errors(
         'engine/mimic_rows.py',

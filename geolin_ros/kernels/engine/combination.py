@@ -31,8 +31,9 @@ def put_product(sites, cw, to, left, right, shape):
     """
     rows, count, width = shape
     clear(cw, to[0], rows * to[1])
-    coefficients, numbers = (left[0], left[1], 1), get_int(sites, on.IDENTITY)
-    add_product(cw, *to, rows, width, cw, coefficients, cw, *right, sites, numbers, count)
+    place, numbers = (left[0], left[1], 1), get_int(sites, on.IDENTITY)
+    k, row = right
+    add_product(cw, to[0], to[1], rows, width, cw, place, cw, k, row, sites, numbers, count)
 
 
 @lean_kernel
