@@ -46,7 +46,7 @@ MOVED = {
     'geolin_ros.estimation.identification': 'geolin_tools.identification',
     'geolin_ros.export': 'geolin_tools.export',
     'geolin_ros.linearization.contacts.rows': 'geolin_ros.linearization.constrained_dynamics',
-    'geolin_ros.model.lint': 'geolin_tools.lint',
+    'geolin_ros.model.lint': 'geolin_tools.cli.lint_urdf',
     'geolin_ros.offline.comparison': 'geolin_tools.cli.compare',
     'geolin_ros.offline.modes': 'geolin_tools.modes',
     'geolin_ros.ros.linearization_node': 'geolin_ros.ros.linearizer',

@@ -3,7 +3,7 @@
 """Every finding of the linter, on descriptions that have just that fault, and on real robots."""
 
 import pytest
-from geolin_tools.lint import lint
+from geolin_tools.cli.lint_urdf import lint
 
 from geolin_ros import robots
 

@@ -99,7 +99,7 @@ def sources(
             text = _BLOCK.sub(lambda m: m[2] if m[1] in blocks else '', template.read_text())
             path = str(template.relative_to(TEMPLATES)).replace('name.', f'{name}.')
             files[path] = _PLACE.sub(lambda m: words[m[1]], text).encode()
-    files['src/data.h'] = _data(robot, name, kernels).encode()
+    files['src/data.h'] = _data(robot, name).encode()
     return files
 
 
@@ -195,10 +195,12 @@ def _levels(name: str, targets: Sequence[Target], kernels: Mapping[str, Kernel])
         for target in targets
         for kernel, code in kernels.items()
     ]
-    return {'supported': '\n'.join(declared + asking), 'levels': '\n'.join(rows)}
+    pointers = (f'  int64_t (*{kernel})({code.prototype});' for kernel, code in kernels.items())
+    texts = {'supported': declared + asking, 'levels': rows, 'kernels': pointers}
+    return {word: '\n'.join(lines) for word, lines in texts.items()}
 
 
-def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
+def _data(robot: Robot, name: str) -> str:
     """Return the arrays of a robot as a header."""
     model, own = robot.model, robot.own
     constants = {
@@ -216,6 +218,7 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
         'ROBOT_FLOATS': robot.packed.floats.size,
         'OWN_INTS': own.ints.size,
         'OWN_FLOATS': own.floats.size,
+        'MASTERS': own_layout.MASTERS,
     }
     arrays = {
         'robot_ints': robot.packed.ints,
@@ -244,21 +247,6 @@ def _data(robot: Robot, name: str, kernels: Mapping[str, Kernel]) -> str:
     lines = [
         '/* The robot, written by geolin export. */',
         *(f'#define {key} {value}' for key, value in constants.items()),
-        '#define ROBOT robot_ints, ROBOT_INTS, robot_floats, ROBOT_FLOATS',
-        '#define OWN own_ints, OWN_INTS, own_floats, OWN_FLOATS',
-        f'#define MASTER(c) own_ints[own_ints[{own_layout.MASTERS}] + (c)]',
-        '#define FACTOR(c) own_floats[c]',
-        '#define OFFSET(c) own_floats[TREE_JOINTS + (c)]',
-        'typedef struct {',
-        '  const char *name;',
-        '  int (*runs_here)(void);',
-        *(f'  int64_t (*{kernel})({code.prototype});' for kernel, code in kernels.items()),
-        '} level_t;',
-        'typedef struct {',
-        '  const int64_t *sites, *places;',
-        '  const double *values;',
-        '  int64_t size, filled, rows;',
-        '} contact_set_t;',
         *(_array(array, values) for array, values in arrays.items()),
         'static const contact_set_t contact_sets[] = {',
         *rows,

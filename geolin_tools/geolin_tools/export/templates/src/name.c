@@ -9,7 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct {
+  const char *name;
+  int (*runs_here)(void);
+{{kernels}}
+} level_t;
+
+typedef struct {
+  const int64_t *sites, *places;
+  const double *values;
+  int64_t size, filled, rows;
+} contact_set_t;
+
 #include "data.h"
+
+#define ROBOT robot_ints, ROBOT_INTS, robot_floats, ROBOT_FLOATS
+#define OWN own_ints, OWN_INTS, own_floats, OWN_FLOATS
+#define MASTER(c) own_ints[own_ints[MASTERS] + (c)]
+#define FACTOR(c) own_floats[c]
+#define OFFSET(c) own_floats[TREE_JOINTS + (c)]
 
 enum { N = {{NAME}}_JOINTS, M = {{NAME}}_M, K = {{NAME}}_STATES, INPUTS = {{NAME}}_INPUTS, BASE = M - N };
 
