@@ -45,7 +45,7 @@ def test_clean_bag__has_no_problem(report, messages, samples):
     assert found['dropped'] == {}
     assert found['linearizable'] == len(samples)
     assert found['duration'] == pytest.approx(0.002 * (len(samples) - 1))
-    assert found['joints'] == {'missing': [], 'unknown': [], 'orders': 1}
+    assert found['joints'] == {'missing': [], 'unknown': []}
     assert found['topics']['/odom']['role'] == 'odom'
     assert found['timing']['joint_states']['rate'] == pytest.approx(500.0)
     assert found['timing']['joint_states']['gaps'] == 0

@@ -4,8 +4,6 @@
 
 import argparse
 import re
-import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from geolin_ros.errors import counted
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.robots import locate
 from geolin_tools.export import FUNCTIONS, Build, export
-from geolin_tools.export.machine_code import NAMES, Target, default_names
+from geolin_tools.export.machine_code import NAMES, default_names
 
 INTERRUPTED = 'interrupted, nothing is written'
 
@@ -57,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = 'masses on links [kg]; x,y,z is the position of their centre in the link [m]'
     form = 'LINK=MASS[@x,y,z]'
     add('--payload', nargs='+', default=[], type=_payload, metavar=form, help=about)
-    add('--quiet', action='store_true', help='do not say what is compiled')
 
 
 def run(options: argparse.Namespace) -> int:
@@ -75,19 +72,13 @@ def run(options: argparse.Namespace) -> int:
         overlay=overlay,
     )
 
-    def announced(targets: Iterable[Target]) -> Iterator[Target]:
-        for target in targets:
-            if not options.quiet and sys.stderr.isatty():
-                print(f'compiles for {target.name} ...', file=sys.stderr)
-            yield target
-
     name = export(
         model,
         options.output,
         name=options.name,
         contacts=read_supports(file, model, options.contacts),
         wrenches=options.wrenches,
-        build=Build(options.target, options.functions, announced, options.casadi, options.ros2),
+        build=Build(options.target, options.functions, options.casadi, options.ros2),
     )
     objects = sorted(options.output.glob('lib/*/*.o'))
     size = sum(path.stat().st_size for path in objects) / 1024

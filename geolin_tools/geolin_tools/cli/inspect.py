@@ -141,7 +141,7 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
     stream = OperatingPoints(model, source.settings)
     roles = [role for role in source.inputs if role in recording.topics]
     stamps = {role: (array('q'), array('q')) for role in roles}  # 16 bytes a message
-    odometry, orders = OdometryCheck(), set[tuple[str, ...]]()
+    odometry, seen = OdometryCheck(), set[str]()
     dropped: dict[str, Report] = {}
 
     def count(drop: DroppedInput) -> None:
@@ -155,24 +155,22 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
             if role == 'odom':
                 odometry.add(message)
             elif role == 'joint_states':
-                orders.add(tuple(message.name))
+                seen.update(message.name)
             yield recorded
 
     stream.on_drop = count
     for _ in feed(stream, noted()):
         pass
-    seen = {name for names in orders for name in names}
     report: Report = {
         'bags': [str(path) for path in recording.paths],
         'start': recording.span[0] * 1e-9,
         'duration': (recording.span[1] - recording.span[0]) * 1e-9,
         'sim_time': CLOCK in recording.types.values(),
-        'topics': _topics(source, {role: times for role, (_, times) in stamps.items()}),
+        'topics': _topics(source),
         'robot': {'name': model.name, 'hash': model.hash, 'joints': len(model.joint_names)},
         'joints': {
             'missing': [name for name in model.joint_names if name not in seen],
             'unknown': sorted(seen - set(model.joint_names)),
-            'orders': len(orders),
         },
         'timing': {role: _timing(*map(np.array, both)) for role, both in stamps.items()},
         'odometry': odometry.report(source.values['odometry.twist_frame']),
@@ -190,19 +188,15 @@ def _stamp(message: Any, recorded: int) -> int:
     return recorded if stamped is None else nanoseconds(stamped.header.stamp)
 
 
-def _topics(source: Source, times: dict[str, Any]) -> dict[str, Report]:
-    """Return what is known of each topic; times of recording [ns] by role."""
-    recording = source.recording
+def _topics(source: Source) -> dict[str, Report]:
+    """Return what is known of each topic; rates over the whole recording [Hz]."""
+    recording, found = source.recording, {}
     role_of = {topic: role for role, topic in recording.topics.items()}
-    begin, end = recording.span  # when topics that are not read began and ended is not known
-    found = {}
+    seconds = max(recording.span[1] - recording.span[0], 1) * 1e-9
     for topic, kind in sorted(recording.types.items()):
-        role, count = role_of.get(topic), recording.counts[topic]
-        rate = count * 1e9 / max(end - begin, 1) if count > 1 else 0.0
-        if role in times:
-            read = times[role]
-            span = read[-1] - read[0] if len(read) > 1 else 0
-            rate = (len(read) - 1) * 1e9 / span if span else 0.0
+        count = recording.counts[topic]
+        rate = (count - 1) / seconds if count > 1 else 0.0
+        role = role_of.get(topic)
         found[topic] = {'type': kind, 'count': count, 'rate': rate, 'role': role}
     return found
 

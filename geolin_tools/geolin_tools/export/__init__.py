@@ -8,7 +8,7 @@ same but for the names, and the robot is data.
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_tools.export.machine_code import Target, default_names, object_code, targets_of
+from geolin_tools.export.machine_code import default_names, object_code, targets_of
 from geolin_tools.export.robot import FUNCTIONS, kernels_of, pack_robot
 from geolin_tools.export.sources import check_identifier, identifier_of, sources
 
@@ -32,8 +32,6 @@ class Build(NamedTuple):
     the best that a processor has; or ``native``. Default: all of this machine's kind."""
     functions: Sequence[str] = FUNCTIONS
     """What there is beside A, B and nu_dot."""
-    progress: Callable[[Iterable[Target]], Iterable[Target]] = iter
-    """Gets the targets and returns them, counted."""
     casadi: bool = False
     """Whether there is a second library, ``lib<name>_casadi.so``, with functions for CasADi; it
     needs all functions."""
@@ -96,7 +94,7 @@ def export(
             f'point or a sole in a component of ROS 2, as in messages; say {balls[0].frame}:0'
         )
     files = sources(robot, name, targets, (*functions, *more), kernels)
-    for target in build.progress(targets):
+    for target in targets:
         code = object_code(kernels, target, f'{name}__')
         files[f'lib/{target.architecture}/{target.symbol}.o'] = code
     draft = folder.with_name(f'.{folder.name}.{os.getpid()}')
