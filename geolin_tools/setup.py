@@ -17,9 +17,7 @@ setup(
     packages=find_packages(include=[name, f'{name}.*']),
     # An editable installation is a line in a .pth file then: the folder above has the same name.
     package_dir={'': '.'},
-    package_data={
-        name: ['py.typed', 'reports/page/*', 'export/templates/*', 'export/templates/*/*']
-    },
+    package_data={name: ['py.typed', 'page/*', 'export/templates/*', 'export/templates/*/*']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{name}']),
         (f'share/{name}', ['package.xml']),

@@ -11,9 +11,9 @@ import numcodecs
 import numpy as np
 import pytest
 import zarr
+from geolin_tools.cli import report
+from geolin_tools.cli.report import write_page
 from geolin_tools.modes import AMPLITUDE, Skeleton, slow_or_unstable
-from geolin_tools.reports import report
-from geolin_tools.reports.report import write_page
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys

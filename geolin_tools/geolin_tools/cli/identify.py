@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_ros.offline.recording import runs
     from geolin_ros.robots import locate
     from geolin_ros.stream.parameters.model_reading import from_text
+    from geolin_tools.cli.report import write_identification
     from geolin_tools.identification import (
         Prior,
         choose_prior,
@@ -90,7 +91,6 @@ def run(options: argparse.Namespace) -> int:
         rooms_of,
     )
     from geolin_tools.identification.joint_log import joint_signals
-    from geolin_tools.reports.report import write_identification
     from geolin_tools.urdf_writer import write
 
     for link, value in options.trust:

@@ -1,11 +1,45 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""``geolin report``: a page about a dataset."""
+"""``geolin report``: pages about a dataset, and about what was identified of a robot."""
 
 import argparse
+import html
+import itertools
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from geolin_control.whole_file import whole_file
 
 from geolin_ros.cli._recordings import Progress, add_output_arguments, show
+from geolin_ros.datasets import open_dataset
+from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+from geolin_ros.offline.linearize import SPECTRA
+from geolin_ros.offline.points import Watch
+from geolin_ros.spatial import se3
+from geolin_ros.stream.analysis import STILL, continuous_rates
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.model_reading import from_text, read_model
+from geolin_ros.typing import Array, IntArray
+from geolin_tools.identification import Identification
+from geolin_tools.modes import Skeleton, slow_or_unstable
+
+PAGE = Path(__file__).parents[1] / 'page'
+CURVE = 1500  # most points of a curve of efforts
+POINTS = 400  # of eigenvalues
+TRACES = 300  # most points of a curve of joints, base or contacts
+SLOW = 0.1
+"""A robot whose rates and accelerations [SI units] are less than this in the median is at rest:
+only there do eigenvalues say whether it stays where it is."""
+LABELS = {'columns': 'col', 'rows': 'row', 'inputs': 'input'}
+LARGE = 0.5  # residuals beyond this part of the predicted accelerations ask for an explanation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,11 +56,360 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the page."""
-    from geolin_tools.reports.report import write_report
-
     output, watch = options.output, Progress(options, ' parts')
     write_report(options.dataset, output, options.instants, options.at, watch)
     size = output.stat().st_size
     result = {'output': str(output), 'bytes': size}
     show(options, result, f'{output}: {size / 1e6:.1f} MB, opens in any browser')
     return 0
+
+
+def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
+    """Write a page of a kind, which has an html file of its sections and a script.
+
+    Raises `OSError` if it cannot be written; one that was there before stays.
+    """
+    text = json.dumps(content, separators=(',', ':'), allow_nan=False)
+    files = {file.name: file.read_text() for file in PAGE.iterdir()}
+    page = files['page.html']
+    for mark, inside in (
+        ('{main}', files[f'{kind}.html']),
+        ('/* style */', files['uPlot.min.css'] + files['report.css']),
+        ('/* charts */', f'/* {files["uPlot.LICENSE"]} */' + files['uPlot.iife.min.js']),
+        ('/* script */', files['charts.js'] + files[f'{kind}.js']),
+        ('{title}', html.escape(title)),
+        ('"content"', text.replace('<', '\\u003c')),  # a name may look like a tag
+    ):
+        page = page.replace(mark, inside)
+    with whole_file(output) as file:
+        file.write(page.encode())
+
+
+def rounded(values: Any, digits: int = 6) -> Any:
+    """Return numbers with so many significant digits, for JSON: None where not finite."""
+    if isinstance(values, list | tuple | np.ndarray):
+        return [rounded(value, digits) for value in values]
+    number = float(values)
+    return float(f'{number:.{digits}g}') if np.isfinite(number) else None
+
+
+def write_report(
+    path: str,
+    output: str | Path,
+    instants: int = 6,
+    at: Sequence[float] = (),
+    watch: Watch = lambda items, total: items,
+) -> None:
+    """Write the page about a dataset of `linearize`.
+
+    Matrices are shown of so many ``instants``, evenly over the run, or of the samples nearest to
+    ``at`` [s] after the start. ``watch`` wraps the parts of the run as they are read, of which
+    there are ``total``.
+
+    Raises `RecordingError` if there is no dataset, or nothing in it; `ConfigurationError` if
+    ``instants`` is not positive, or ``at`` not within the run; `OSError` if the page cannot be
+    written: one that was there before stays.
+    """
+    if instants < 1:
+        raise ConfigurationError(f'instants is {instants}, expected at least 1')
+    dataset = open_dataset(path)
+    if not dataset.sizes['time']:
+        raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
+    content = _content(dataset, _chosen(dataset, instants, at), watch)
+    title = f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}'
+    write_page(output, 'report', title, content)
+
+
+def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray:
+    """Return the samples whose matrices are shown."""
+    seconds = (dataset.time - dataset.time[0]).values.astype('int64') * 1e-9
+    if not at:
+        return _evenly(len(seconds), instants)
+    outside = [time for time in at if not 0.0 <= time <= seconds[-1]]
+    if outside:
+        raise ConfigurationError(
+            f'instant {outside[0]} s is outside of the run, expected 0 to {seconds[-1]:g} s'
+        )
+    return np.unique([np.abs(seconds - time).argmin() for time in at])
+
+
+def _evenly(total: int, most: int) -> IntArray:
+    """Return the numbers of at most so many samples."""
+    return np.unique(np.linspace(0, total - 1, most).round().astype(np.int64))
+
+
+def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
+    attributes, settings = dataset.attrs, dataset.attrs['settings']
+    parts = from_text(attributes['description'])
+    model = read_model(parts, attributes['parameters'], lambda sentence: None)
+    time = dataset.time.values.astype('int64')
+    start = int(time[0])
+    skeleton = Skeleton(model, parts)
+    residuals = _residuals(dataset, watch)
+    total = len(time)
+    names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
+    traced = dataset[[name for name in names if name in dataset]]
+    traced = traced.isel(time=_evenly(total, min(total, TRACES)))
+    return {
+        'robot': attributes['robot'],
+        'bags': attributes['bags'],
+        'samples': total,
+        'duration': rounded((time[-1] - start) * 1e-9),
+        'complete': attributes['complete'],
+        'hash': attributes['model_hash'],
+        'joints': dataset.sizes['joint'],
+        'mass': rounded(model.total_mass),
+        **{name: settings[name] for name in ('form', 'reference', 'representation')},
+        'drops': attributes.get('drops', {}),
+        'skipped': attributes.get('left_out_by_max_rate', 0),
+        **{name: _labels(dataset, of) for name, of in LABELS.items()},
+        'spectrum': _spectrum(dataset, start),
+        'still': _is_still(traced),
+        'course': _course(dataset, traced, model, start),
+        'parameters': _parameters(attributes['parameters']),
+        'residuals': residuals,
+        'hint': _hint(residuals, stream_settings(attributes['parameters'])),
+        'edges': skeleton.edges,
+        'instants': [_instant(dataset, model, skeleton, int(k), start) for k in chosen],
+    }
+
+
+def _labels(dataset: xr.Dataset, of: str) -> list[list[str]]:
+    """Return name and unit of each row, column, input or acceleration."""
+    names, units = dataset[of].values, dataset[f'{of}_unit'].values
+    return [[str(name), str(unit)] for name, unit in zip(names, units, strict=True)]
+
+
+def _is_still(traced: xr.Dataset) -> bool:
+    """Whether the robot is at rest, most of the time."""
+    values = np.concatenate([traced[name].values for name in ('v', 'r', 'nu_dot')], axis=1)
+    known = np.abs(values[np.isfinite(values).all(axis=1)]).max(axis=1, initial=0.0)
+    return bool(known.size and np.median(known) < SLOW)
+
+
+def _course(
+    dataset: xr.Dataset, traced: xr.Dataset, model: TreeModel, start: int
+) -> dict[str, Any]:
+    """Return the course of joints, base and contacts: groups of curves, each with names."""
+    joints = dataset.joint.values.tolist()
+
+    def curves(unit: str, names: Sequence[str], values: Array) -> dict[str, Any]:
+        rows = [rounded(column, 4) for column in values.T]
+        return {'unit': unit, 'names': list(names), 'values': rows}
+
+    groups: dict[str, dict[str, Any]] = {
+        'joints': {
+            'position': curves('rad or m', dataset.position.values.tolist(), traced.s.values),
+            'rate': curves('rad/s or m/s', joints, traced.r.values),
+            'effort': curves('N m or N', joints, traced.tau.values),
+        }
+    }
+    if model.base == 'floating':
+        H, v = traced.H.values, traced.v.values
+        angles = np.unwrap(se3.rpy_from_rotation(H[:, :3, :3]), axis=0)
+        groups['base'] = {
+            'position': curves('m', 'xyz', H[:, :3, 3]),
+            'orientation': curves('rad', ('roll', 'pitch', 'yaw'), angles),
+            'velocity in base axes': curves('m/s', 'xyz', v[:, :3]),
+            'angular velocity in base axes': curves('rad/s', 'xyz', v[:, 3:]),
+        }
+    contacts: list[dict[str, Any]] = []
+    if 'contact_active' in traced:
+        active = traced.contact_active.values
+        used = active.any(axis=0)
+        names = traced.contact.values[used].tolist()
+        contacts = [
+            {'name': name, 'active': column.tolist()}
+            for name, column in zip(names, active.T[used], strict=True)
+        ]
+        loads = traced.contact_load.values[:, used]
+        if np.isfinite(loads).any():
+            groups['forces'] = {'force': curves('N', names, loads)}
+    seconds = (traced.time.values.astype('int64') - start) * 1e-9
+    return {'time': rounded(seconds), 'groups': groups, 'contacts': contacts}
+
+
+def _parameters(values: dict[str, Any]) -> list[list[Any]]:
+    """Return name, value and whether it is the default, the changed ones first."""
+    known = default_values()
+    shown = {name: value for name, value in values.items() if name != 'robot_description'}
+    rows = [[name, json.dumps(value), value == known.get(name)] for name, value in shown.items()]
+    return sorted(rows, key=lambda row: row[2])
+
+
+def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
+    """Return the worst of all eigenvalues in each bin of the run, and of the whole run.
+
+    The eigenvalues that are shown of a bin are those with the fastest growth.
+    """
+    total = dataset.sizes['spectrum']
+    if not total:
+        return {'time': []}
+    growth, damping = np.empty(total), np.empty(total)
+    for begin in range(0, total, SPECTRA):
+        part = slice(begin, begin + SPECTRA)
+        found = _rates(dataset, part)
+        swinging = np.where(np.abs(found.imag) > STILL, found, np.nan)
+        with np.errstate(invalid='ignore'):
+            damping[part] = np.fmin.reduce(-swinging.real / np.abs(swinging), axis=1)
+        growth[part] = np.fmax.reduce(found.real, axis=1)
+    condition = dataset.mass_matrix_condition.values
+    edges = _edges(total, POINTS)
+    known = np.nan_to_num(growth, nan=-np.inf)
+    worst = [b + int(known[b:e].argmax()) for b, e in itertools.pairwise(edges)]
+    shown = _rates(dataset, worst)
+    return {
+        'time': rounded((dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9),
+        'real': rounded(shown.real, 4),
+        'imag': rounded(shown.imag, 4),
+        'largest': rounded(growth[worst], 5),
+        'damping': rounded(np.fmin.reduceat(damping, edges[:-1]), 4),
+        'condition': rounded(np.fmax.reduceat(condition, edges[:-1]), 5),
+        'fastest': rounded(known.max(), 5),
+        'median_damping': rounded(_median(damping), 4),
+        'median_condition': rounded(_median(condition), 5),
+    }
+
+
+def _step(dataset: xr.Dataset) -> float:
+    """Return the step of a discrete run [s], else 0."""
+    settings = dataset.attrs['settings']
+    return 0.0 if settings['form'] == 'continuous' else float(settings['dt'])
+
+
+def _rates(dataset: xr.Dataset, part: slice | list[int]) -> Any:
+    return continuous_rates(dataset.eigenvalues[part].values, _step(dataset))
+
+
+def _edges(total: int, most: int) -> IntArray:
+    """Return the edges of at most so many bins, about equal."""
+    return np.linspace(0, total, min(total, most) + 1).round().astype(np.int64)
+
+
+def _median(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else np.nan
+
+
+def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
+    """Return, for each acceleration, RMS of residual and prediction, and the course in bins."""
+    total = dataset.sizes['time']
+    edges = _edges(total, POINTS // 4)
+    bins = []
+    for begin, end in watch(itertools.pairwise(edges), len(edges) - 1):
+        residual, predicted = (dataset[name][begin:end].values for name in ('residual', 'nu_dot'))
+        known = (~np.isnan(residual)).sum(axis=0)
+        bins.append((np.nansum(residual**2, axis=0), known, np.nansum(predicted**2, axis=0)))
+    squares, counts, predicted = np.array(bins).swapaxes(0, 1)
+    rms = np.sqrt(squares.sum(axis=0) / np.maximum(counts.sum(axis=0), 1))
+    scale = np.sqrt(predicted.sum(axis=0) / total)
+    course = np.sqrt(squares / np.maximum(counts, 1))
+    return [
+        {
+            'name': name,
+            'unit': unit,
+            'rms': rounded(rms[k], 4),
+            'predicted': rounded(scale[k], 4),
+            'course': rounded(course[:, k], 3),
+        }
+        for k, (name, unit) in enumerate(_labels(dataset, 'acceleration'))
+    ]
+
+
+def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
+    """Return what a user should know who sees large residuals."""
+    shares = [found['rms'] / found['predicted'] for found in residuals if found['predicted']]
+    if settings.contacts.are_expected or not shares or np.median(shares) <= LARGE:
+        return ''
+    return (
+        f'Half of the accelerations are off by {np.median(shares):.0%} or more of what is '
+        'predicted, and no contacts are named. If the robot stood or walked, what is missing are '
+        'the forces on its feet: linearize again with -p "contacts:=[FRAME point, ...]".'
+    )
+
+
+def _instant(
+    dataset: xr.Dataset, model: TreeModel, skeleton: Skeleton, k: int, start: int
+) -> dict[str, Any]:
+    at = dataset.isel(time=k)
+    state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
+    A = at.A.values
+    modes = []
+    if np.isfinite(A).all():
+        modes = slow_or_unstable(model, skeleton, state, A, _step(dataset))
+    return {
+        'time': rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
+        'A': rounded(A, 4),
+        'B': rounded(at.B.values, 4),
+        'pose': rounded(skeleton.points(state) - state.H[:3, 3], 4),
+        'modes': [
+            {
+                'real': rounded(mode.eigenvalue.real, 4),
+                'imag': rounded(mode.eigenvalue.imag, 4),
+                'kind': mode.kind,
+                'strongest': mode.strongest,
+                'frames': rounded(mode.frames, 3),
+            }
+            for mode in modes
+        ],
+    }
+
+
+def write_identification(
+    found: Identification, recordings: Sequence[str], output: str | Path
+) -> None:
+    """Write the page about what recordings, by their names, determined.
+
+    Raises `OSError` if it cannot be written; one that was there before stays.
+    """
+    title = f'{found.model.name}: identified from {", ".join(recordings)}'
+    write_page(output, 'identify', title, _identified(found, recordings))
+
+
+def _identified(found: Identification, recordings: Sequence[str]) -> dict[str, Any]:
+    aside, every = found.aside, max(1, len(found.aside.measured) // CURVE)
+    curves = np.stack((aside.measured, aside.described, found.predicted))
+    numbers = zip(found.rows, found.effort, found.before, found.after, strict=True)
+    return {
+        'robot': found.model.name,
+        'recordings': list(recordings),
+        'samples': len(found.trained.measured),
+        'cutoff': rounded(found.cutoff),
+        'delay': rounded(found.delay),
+        'rank': found.rank,
+        'time': rounded(_parted(_time(found), found, every), 5),
+        'rows': [
+            {
+                'name': name,
+                'effort': rounded(effort, 4),
+                'before': rounded(before, 4),
+                'after': rounded(after, 4),
+                'values': None
+                if np.isnan(after)
+                else [rounded(_parted(curve[:, k], found, every), 4) for curve in curves],
+            }
+            for k, (name, effort, before, after) in enumerate(numbers)
+        ],
+        'changes': [
+            change._asdict()
+            | {key: rounded(getattr(change, key), 5) for key in ('before', 'after', 'deviation')}
+            | {'moved': rounded(change.moved, 4), 'determined': rounded(change.determined, 4)}
+            for change in found.changes()
+        ],
+        'left': rounded(found.left(), 4),
+    }
+
+
+def _time(found: Identification) -> Array:
+    """Return the times of the data kept aside [s], of one recording after the other."""
+    parts, end = [], 0.0
+    for motion in found.aside.motions:
+        parts.append(motion.time - motion.time[0] + end)
+        end = float(parts[-1][-1])
+    return np.concatenate(parts)
+
+
+def _parted(values: Array, found: Identification, every: int) -> Array:
+    """Return some of the values, with NaN between recordings."""
+    parts = (values[part] for part in found.aside.parts)
+    return np.concatenate([np.append(part[::every], np.nan) for part in parts])
