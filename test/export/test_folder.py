@@ -30,7 +30,7 @@ def source(tmp_path_factory):
     """The exported quadruped."""
     folder = tmp_path_factory.mktemp('export') / 'quadruped_library'
     feet = [f'{leg}_foot:0' for leg in LEGS]
-    options = '--contacts', *feet, '--target', *LEVELS, 'aarch64', '--name', 'robot', '--quiet'
+    options = '--contacts', *feet, '--target', *LEVELS, 'aarch64', '--name', 'robot'
     assert main(['export', 'quadruped', '-o', str(folder), *options]) == 0
     return folder
 
