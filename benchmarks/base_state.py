@@ -15,8 +15,7 @@ import time
 import numpy as np
 from geolin_demos.demo.__main__ import discovery
 from geolin_demos.demo.processes import Child
-from geolin_estimation.base_run import base_writer
-from geolin_estimation.base_stream import BaseSettings, BaseStream
+from geolin_estimation.base_stream import BaseSettings, BaseStream, BaseWriter
 from geolin_estimation.imu_input import ImuTopic
 
 from benchmarks.measure import processor_seconds
@@ -46,7 +45,7 @@ def share_of_a_core(
     settings = BaseSettings(ImuTopic('imu', model.base_link), ContactSettings(source, contacts))
     stream = BaseStream(model, settings)
     stream.warm_up()
-    writer = base_writer(stream)
+    writer = BaseWriter(empty_message, model, settings)
     supports = [
         Support.sole(foot, 0.1, 0.1) if kind == 'surface' else Support(foot)
         for foot, kind in FEET[robot].items()

@@ -8,30 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from geolin_estimation.base_parameters import base_settings
-from geolin_estimation.base_stream import BaseMessages, BaseStream, BaseWriter
+from geolin_estimation.base_stream import OUTPUTS, BaseStream, BaseWriter
 from geolin_ros.offline.bag_writer import BagWriter, Storage
-from geolin_ros.offline.message_types import (
-    CONTACT,
-    CONTACT_STATES,
-    IMU,
-    JOINT_STATE,
-    ODOMETRY,
-    WRENCH,
-    empty_message,
-    share_arrays,
-)
+from geolin_ros.offline.message_types import WRENCH, empty_message, share_arrays
 from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import read_robot
 from geolin_ros.stream.topics import Counts
 
 NODE = 'state_estimator'
-OUTPUTS = {
-    'odometry': ODOMETRY,
-    'imu_bias': IMU,
-    'contact_states': CONTACT_STATES,
-    'joint_states': JOINT_STATE,
-}
 
 
 @contextmanager
@@ -73,20 +58,14 @@ def estimate(
     states = ['contact_states'] if contacts.source == 'topic' else []
     roles = 'imu', *states, *forces, 'joint_states'
     count = sum(recording.counts[recording.topic(role)] for role in roles)
-    writer = base_writer(stream)
+    writer = BaseWriter(empty_message, stream.model, stream.settings)
     with BagWriter(path, storage) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'/{NODE}/{name}', kind)
         for recorded in watch(recording.messages(roles), count):
             topic = imu if recorded.role == 'imu' else recorded.role
             for answer in stream.take(topic, recorded.message):
-                for name, message in zip(OUTPUTS, writer.write(answer), strict=True):
+                for name, message in writer.write(answer).items():
                     if message is not None:
                         bag.write(f'/{NODE}/{name}', recorded.time, share_arrays(message))
     return stream.counts
-
-
-def base_writer(stream: BaseStream) -> BaseWriter:
-    """Return a writer of the messages of a stream, of rosbags' types."""
-    messages = BaseMessages(*map(empty_message, OUTPUTS.values()))
-    return BaseWriter(messages, stream.model, stream.settings, lambda: empty_message(CONTACT))

@@ -30,6 +30,15 @@ from geolin_ros.stream.message_fields import write_pose, write_stamp, write_twis
 from geolin_ros.stream.topics import Counts, TopicStream
 from geolin_ros.typing import Array
 
+OUTPUTS = {
+    'odometry': 'nav_msgs/msg/Odometry',
+    'imu_bias': 'sensor_msgs/msg/Imu',
+    'contact_states': 'geolin_msgs/msg/ContactStates',
+    'joint_states': 'sensor_msgs/msg/JointState',
+}
+"""Topics and types: pose and twist of the base; biases in the place of angular velocity and
+acceleration; feet in contact; joint states that came without rates, with them."""
+CONTACT = 'geolin_msgs/msg/ContactState'
 START_SAMPLES = 20
 """The mean of so many IMU samples says where up is."""
 
@@ -285,48 +294,29 @@ class BaseStream(TopicStream[BaseAnswer]):
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error
 
 
-class BaseMessages(NamedTuple):
-    """One message of each kind; they live as long as the writer."""
-
-    odometry: Any
-    """nav_msgs/Odometry about the base."""
-    imu_bias: Any
-    """sensor_msgs/Imu with biases in the place of angular velocity and acceleration."""
-    contacts: Any
-    """geolin_msgs/ContactStates"""
-    joint_states: Any
-    """sensor_msgs/JointState with rates by the filter; None of an answer without."""
-
-
 class BaseWriter:
-    """Fills the messages, its own from now on, with one answer after another.
+    """Fills messages of `OUTPUTS`, its own from now on, with one answer after another.
 
-    ``make_contact`` returns an empty geolin_msgs/ContactState.
+    ``make`` returns an empty message of a type of that name.
     """
 
     def __init__(
-        self,
-        messages: BaseMessages,
-        model: TreeModel,
-        settings: BaseSettings,
-        make_contact: Callable[[], Any],
+        self, make: Callable[[str], Any], model: TreeModel, settings: BaseSettings
     ) -> None:
-        self.messages = messages
-        self._contacts = settings.contacts.contacts
-        odometry, bias, contacts, _ = messages
+        self.messages = {name: make(kind) for name, kind in OUTPUTS.items()}
+        odometry, bias, contacts, _ = self.messages.values()
         odometry.header.frame_id = contacts.header.frame_id = settings.world_frame
         odometry.child_frame_id = settings.frame_prefix + model.base_link
         bias.header.frame_id = settings.frame_prefix + settings.imu.link
         bias.orientation_covariance[0] = NOT_MEASURED
-        self._states = [make_contact() for _ in self._contacts]
-        for state, contact in zip(self._states, self._contacts, strict=True):
+        contacts.contacts = [make(CONTACT) for _ in settings.contacts.contacts]
+        for state, contact in zip(contacts.contacts, settings.contacts.contacts, strict=True):
             write_contact(state, replace(contact, active=False), model)
-        contacts.contacts = self._states
         self._on_ground: frozenset[str] = frozenset()
 
-    def write(self, answer: BaseAnswer) -> BaseMessages:
-        """Fill the messages."""
-        odometry, bias, contacts, _ = self.messages
+    def write(self, answer: BaseAnswer) -> dict[str, Any]:
+        """Fill and return the messages by output; None for joint states that have rates."""
+        odometry, bias, contacts, joints = self.messages.values()
         estimate = answer.estimate
         for message in (odometry, bias, contacts):
             write_stamp(message.header.stamp, answer.stamp)
@@ -341,11 +331,11 @@ class BaseWriter:
         bias.linear_acceleration_covariance = np.ravel(P[3:, 3:])
         if estimate.on_ground != self._on_ground:
             self._on_ground = estimate.on_ground
-            for state in self._states:
+            for state in contacts.contacts:
                 state.active = state.frame in estimate.on_ground
         if answer.rates is None:
-            return self.messages._replace(joint_states=None)
-        received, joints = answer.joint_state, self.messages.joint_states
+            return self.messages | {'joint_states': None}
+        received = answer.joint_state
         write_stamp(joints.header.stamp, answer.stamp)
         joints.name = list(received.name)
         numbers = {

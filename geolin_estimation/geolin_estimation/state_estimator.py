@@ -17,14 +17,14 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
-from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_estimation.base_parameters import BASE_TABLE, base_settings
-from geolin_estimation.base_stream import BaseMessages, BaseStream, BaseWriter
+from geolin_estimation.base_stream import OUTPUTS, BaseStream, BaseWriter
 from geolin_estimation.warm_up import warm_up
-from geolin_msgs.msg import ContactState, ContactStates
+from geolin_msgs.msg import ContactStates
 from geolin_ros.ros.command_line import Program, read_arguments
+from geolin_ros.ros.message_types import type_of
 from geolin_ros.ros.qos import KEPT
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
 from geolin_ros.stream.drops import CLOCK_RESET, nanoseconds
@@ -124,12 +124,7 @@ class StateEstimatorNode(RobotNode):
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""
-        return (
-            Output(Odometry, '~/odometry'),
-            Output(Imu, '~/imu_bias'),
-            Output(ContactStates, '~/contact_states'),
-            Output(JointState, '~/joint_states'),
-        )
+        return [Output(type_of(kind), f'~/{name}') for name, kind in OUTPUTS.items()]
 
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
@@ -188,14 +183,14 @@ class StateEstimatorNode(RobotNode):
         """Return stream and writer."""
         stream = self.make_stream(reading)
         stream.warm_up()
-        messages = BaseMessages(Odometry(), Imu(), ContactStates(), JointState())
-        return Pipeline(stream, BaseWriter(messages, stream.model, stream.settings, ContactState))
+        writer = BaseWriter(lambda kind: type_of(kind)(), stream.model, stream.settings)
+        return Pipeline(stream, writer)
 
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
         """Publish an estimate, as far as somebody subscribes: that costs more than to find it."""
         wanted = [output.get_subscription_count() > 0 for output in self._outputs]
         if any(wanted):
-            messages = pipeline.writer.write(answer)
+            messages = pipeline.writer.write(answer).values()
             for output, message, is_wanted in zip(self._outputs, messages, wanted, strict=True):
                 if is_wanted and message is not None:
                     output.publish(message)

@@ -14,9 +14,10 @@ pytest.importorskip('rosbags')
 from geolin_demos.balance.baseline import ScheduledLqr
 from geolin_demos.balance.motions import stand
 from geolin_demos.sim.trial import push_of, simulate
-from geolin_estimation.base_run import base_writer
+from geolin_estimation.base_stream import BaseWriter
 
 from benchmarks.simulated_odometry import TRUSTED, Odometry
+from geolin_ros.offline.message_types import empty_message
 from geolin_ros.spatial import se3
 from geolin_ros.stream.inputs.odometry_check import OdometryCheck
 from geolin_ros.stream.message_fields import write_pose, write_twist
@@ -29,7 +30,8 @@ class Watched:
         self.odometry, self.simulator = Odometry(simulator, **options), simulator
         self.errors, self.loads, self.said, self.messages = [], [], [], []
         self.poses, self.twists = [], []
-        self.writer = base_writer(self.odometry.stream)
+        stream = self.odometry.stream
+        self.writer = BaseWriter(empty_message, stream.model, stream.settings)
 
     def __call__(self, state):
         known = self.odometry(state)
@@ -44,7 +46,8 @@ class Watched:
             estimate = self.odometry.answer.estimate
             self.poses.append(estimate.H)
             self.twists.append(estimate.v)
-            self.messages.append(deepcopy(self.writer.write(self.odometry.answer)[0]))
+            written = self.writer.write(self.odometry.answer)
+            self.messages.append(deepcopy(written['odometry']))
         return known
 
 

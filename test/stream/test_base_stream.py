@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pytest
 from geolin_estimation.base_parameters import base_settings
-from geolin_estimation.base_run import base_writer
-from geolin_estimation.base_stream import START_SAMPLES, BaseStream
+from geolin_estimation.base_stream import START_SAMPLES, BaseStream, BaseWriter
 from support.bags import FOLDER, START, Messages, Sample, quadruped
 from support.taking import dropped, take
 
@@ -121,7 +120,8 @@ def test_messages__hold_the_answer():
     stream = stream_of(frame_prefix='r/', world_frame='map', imu_link='imu')
     assert np.any(stream.model.frame('imu').placement != np.eye(4))
     answer = stand(stream)
-    odometry, bias, contacts, rates = base_writer(stream).write(answer)
+    writer = BaseWriter(empty_message, stream.model, stream.settings)
+    odometry, bias, contacts, rates = writer.write(answer).values()
     assert (odometry.header.frame_id, odometry.child_frame_id) == ('map', 'r/base')
     assert odometry.header.stamp.nanosec == (START + 59 * PERIOD) % 1_000_000_000
     assert odometry.pose.pose.position.z == answer.estimate.H[2, 3]
@@ -164,7 +164,8 @@ def test_rates_that_nobody_publishes__come_from_a_filter(unknown):
     for k in range(START_SAMPLES, START_SAMPLES + 60):
         position = message.position + speed * k * PERIOD * 1e-9
         answer = feed(stream, k, position=position, velocity=np.array(unknown))
-        found.append(base_writer(stream).write(answer).joint_states)
+        writer = BaseWriter(empty_message, stream.model, stream.settings)
+        found.append(writer.write(answer)['joint_states'])
     assert found[0] is None
     assert np.allclose(found[-1].velocity, speed, rtol=1e-3)
     assert found[-1].name == message.name
