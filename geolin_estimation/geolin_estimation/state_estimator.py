@@ -12,7 +12,6 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -133,11 +132,10 @@ class StateEstimatorNode(RobotNode):
         if settings.contacts.source == 'topic':
             kinds['contact_states'] = ContactStates
         kinds |= {foot.topic: WrenchStamped for foot in settings.contacts.measured_feet}
-        imu = settings.imu.topic
         return [
             Input(JointState, 'joint_states', self._take_joint_state),
-            Input(Imu, imu, partial(self.take, imu), KEPT),
-            *(Input(kind, topic, partial(self.take, topic)) for topic, kind in kinds.items()),
+            Input(Imu, settings.imu.topic, qos=KEPT),
+            *(Input(kind, topic) for topic, kind in kinds.items()),
         ]
 
     def _open(self, given: Input) -> Any:

@@ -11,7 +11,6 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 
 import time
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -53,12 +52,11 @@ class TorqueEstimatorNode(RobotNode):
         """Return what is subscribed to."""
         settings = torque_settings(self._values)
         kind = _WRENCHES[settings.wrench_messages]
-        inputs = [Input(JointState, 'joint_states', partial(self.take, 'joint_states'))]
-        for topic, _ in settings.imu_topics:
-            inputs.append(Input(Imu, topic, partial(self.take, topic)))
-        for topic in (wrench.topic for wrench in settings.wrench_topics):
-            inputs.append(Input(kind, topic, partial(self.take, topic)))
-        return inputs
+        return [
+            Input(JointState, 'joint_states'),
+            *(Input(Imu, imu.topic) for imu in settings.imu_topics),
+            *(Input(kind, wrench.topic) for wrench in settings.wrench_topics),
+        ]
 
     def make_stream(self, reading: Reading) -> TorqueStream:
         """Return a stream; it looks up all links that parameters name."""

@@ -19,7 +19,7 @@ from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.drops import DroppedInput
-from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
+from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
@@ -59,52 +59,40 @@ def replay(
     cannot be written; what was written before stays.
     """
     source.require_inputs()
-    stream = LinearizationStream(source.model, source.settings)
+    model, settings, analysed = source.model, source.settings, None
+    stream = LinearizationStream(model, settings)
     stream.on_drop = on_drop
+    linearization, dynamics, summary = _writers(source)
     with BagWriter(path, storage, compression) as bag:
-        writer = _Writer(source, bag, node)
+        for name, kind in OUTPUTS.items():
+            bag.add_topic(f'{node}/{name}', kind)
         messages = source.recording.messages(source.inputs)
         for recorded, answer in feed(stream, watch(messages, source.message_count)):
-            writer.write(recorded.time, answer, stream.counts)
+            message = linearization.write(answer)
+            for grown in (message.contact_dynamics, message.mass_matrix):
+                share_arrays(grown)
+            latency = time.perf_counter() - answer.received_at
+            others = dynamics.write(answer), summary.write(answer, stream.counts, latency)
+            for name, written in zip(OUTPUTS, (message, *others), strict=True):
+                bag.write(f'{node}/{name}', recorded.time, written)
+            if analysed is None or not 0 <= recorded.time - analysed < ANALYSIS_PERIOD:
+                analysed = recorded.time
+                snapshot = Snapshot(answer.stamp, answer.A, answer.state)
+                summary.analysis = analyse(model, settings, snapshot)
     return stream.counts
 
 
-class _Writer:
-    """Writes the three messages of each answer."""
-
-    def __init__(self, source: Source, bag: BagWriter, node: str) -> None:
-        model, settings = source.model, source.settings
-        message = empty_linearization(
-            lambda name: empty_message(f'geolin_msgs/msg/{name}'),
-            model,
-            len(settings.wrench_topics),
-        )
-        self._linearization = LinearizationWriter(
-            message, model, settings, make_contact=lambda: empty_message(CONTACT)
-        )
-        self._dynamics = ForwardDynamicsWriter(
-            empty_message(FORWARD_DYNAMICS), model, settings.frame_prefix
-        )
-        self._summary = SummaryWriter(empty_message(SUMMARY), model)
-        for writer in (self._linearization, self._dynamics, self._summary):
-            share_arrays(writer.message)
-        self._last_analysis: int | None = None
-        self._source, self._bag, self._node = source, bag, node
-        for name, kind in OUTPUTS.items():
-            bag.add_topic(f'{node}/{name}', kind)
-
-    def write(self, recorded: int, answer: Answer, counts: Counts) -> None:
-        """Write messages about an answer."""
-        linearization = self._linearization.write(answer)
-        for grown in (linearization.contact_dynamics, linearization.mass_matrix):
-            share_arrays(grown)
-        latency = time.perf_counter() - answer.received_at
-        dynamics = self._dynamics.write(answer)
-        summary = self._summary.write(answer, counts, latency)
-        for name, message in zip(OUTPUTS, (linearization, dynamics, summary), strict=True):
-            self._bag.write(f'{self._node}/{name}', recorded, message)
-        last = self._last_analysis
-        if last is None or not 0 <= recorded - last < ANALYSIS_PERIOD:
-            self._last_analysis = recorded
-            snapshot = Snapshot(answer.stamp, answer.A, answer.state)
-            self._summary.analysis = analyse(self._source.model, self._source.settings, snapshot)
+def _writers(source: Source) -> tuple[LinearizationWriter, ForwardDynamicsWriter, SummaryWriter]:
+    """Return what writes the three messages of each answer."""
+    model, settings = source.model, source.settings
+    empty = empty_linearization(
+        lambda name: empty_message(f'geolin_msgs/msg/{name}'), model, len(settings.wrench_topics)
+    )
+    writers = (
+        LinearizationWriter(empty, model, settings, make_contact=lambda: empty_message(CONTACT)),
+        ForwardDynamicsWriter(empty_message(FORWARD_DYNAMICS), model, settings.frame_prefix),
+        SummaryWriter(empty_message(SUMMARY), model),
+    )
+    for writer in writers:
+        share_arrays(writer.message)
+    return writers
