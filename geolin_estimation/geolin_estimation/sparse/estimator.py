@@ -34,10 +34,7 @@ from geolin_estimation.sparse.system import BlockSystem, DynamicVariables, check
 from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.optional import optional
 from geolin_ros.typing import Array, IntArray
-
-linalg = optional('scipy.linalg', extra='estimation')
 
 SMALLEST = 1e-11
 """Of the diagonal of a triangle, over its largest entry, for the system to be determined."""
@@ -147,8 +144,8 @@ class Estimator:
         """
         columns = [c for v in variables for c in self.system.columns(v)]
         sensitivity = self._T[columns, 1:] @ self._Z
-        root = _solved(self._R, sensitivity.T, 'T')
-        return np.asarray(root.T @ root)
+        root = sensitivity @ np.linalg.inv(self._R)
+        return np.asarray(root @ root.T)
 
     def _weigh(self, name: str, covariance: Array) -> None:
         """Let L^-1 of a covariance L L' scale the rows of a sensor, or mix them."""
@@ -186,12 +183,12 @@ class Estimator:
         if not 0 <= free <= len(C):
             return False
         Q, of_E = np.linalg.qr(E[:, 1:].T, mode='complete')
-        z_0 = Q[:, :p] @ _solved(of_E[:p], -E[:, 0], 'T')
+        z_0 = Q[:, :p] @ np.linalg.solve(of_E[:p].T, -E[:, 0])
         self._Z = Q[:, p:]
         rows = np.column_stack((C[:, 1:] @ self._Z, C[:, 0] + C[:, 1:] @ z_0))
         triangle = np.asarray(np.linalg.qr(rows, mode='r'))
         self._R = triangle[:free, :free]
-        y = _solved(self._R, -triangle[:free, free])
+        y = np.linalg.solve(self._R, -triangle[:free, free])
         z[:] = z_0 + self._Z @ y
         self._chi_squared = float(np.sum(triangle[free:, free] ** 2))
         return _is_regular(of_E) and _is_regular(self._R)
@@ -217,13 +214,6 @@ class Estimator:
             cause = 'exact sensors repeat one another or the equations'
             cure = 'leave some out, or give them covariances'
         raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}\n{report}')
-
-
-def _solved(triangle: Array, right: Array, trans: str = 'N') -> Array:
-    if not right.size:  # SciPy refuses nothing, before 1.14
-        return right
-    x: Array = linalg.solve_triangular(triangle, right, trans=trans, check_finite=False)
-    return x
 
 
 def _is_regular(triangle: Array) -> bool:
