@@ -15,8 +15,7 @@ from benchmarks.report import Row, compare
 from benchmarks.riccati import CASES, plant, stand
 from benchmarks.robots import paths, read
 from geolin_ros import Linearizer
-from geolin_ros.linearization.discretization import Rate, step_zoh
-from geolin_ros.linearization.zero_order_hold import zero_order_hold
+from geolin_ros.linearization.discretization import Rate, step_zoh, zero_order_hold
 
 ROBOTS = ('go2', 'g1_29dof_rev_1_0', 'talos_reduced')  # calls far below a time slice
 LARGE = 68  # states

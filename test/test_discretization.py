@@ -24,7 +24,7 @@ from geolin_ros.errors import (
     ShapeError,
     UnknownNameError,
 )
-from geolin_ros.linearization.zero_order_hold import zero_order_hold
+from geolin_ros.linearization.discretization import zero_order_hold
 from geolin_ros.spatial import se3
 
 METHODS = ('euler', 'zoh', 'midpoint', 'rkmk4')

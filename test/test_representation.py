@@ -10,7 +10,7 @@ from support.states import seen_from
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.linearization.representation import TwistChange, twist_from_body, twist_to_body
+from geolin_ros.linearization.representation import TwistChange, twist_from_body
 from geolin_ros.spatial import se3
 
 
@@ -43,7 +43,8 @@ def moved(case, z, representation):
     """Return the state displaced by z whose third part adds to the numbers of the twist."""
     reached = case.state.retract(np.where(np.isin(np.arange(case.width), np.r_[case.v]), 0.0, z))
     twist = twist_by_pinocchio(case, case.state, representation) + z[case.v]
-    reached.v[:] = twist_to_body(reached.H, twist, representation)
+    map_to_twist = np.array([twist_from_body(reached.H, e, representation) for e in np.eye(6)]).T
+    reached.v[:] = np.linalg.solve(map_to_twist, twist)
     return reached
 
 
@@ -62,7 +63,6 @@ def test_twist__is_pinocchios(case, representation):
         state = case.model.random_state(rng)
         twist = twist_from_body(state.H, state.v, representation)
         assert_close(twist, twist_by_pinocchio(case, state, representation), 1e-13)
-        assert_close(twist_to_body(state.H, twist, representation), state.v, 1e-13)
 
 
 @pytest.mark.parametrize('representation', NAMES)
@@ -154,7 +154,6 @@ def test_unknown_representation__is_named(case):
     L = case.lin(case.state, case.tau)
     for call in (
         lambda: twist_from_body(np.eye(4), np.zeros(6), 'spatial'),
-        lambda: twist_to_body(np.eye(4), np.zeros(6), 'spatial'),
         lambda: L.in_representation('spatial'),
     ):
         with pytest.raises(ConfigurationError, match="representation is 'spatial'"):

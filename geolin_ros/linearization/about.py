@@ -50,7 +50,7 @@ class About:
         Where it is known.
     """
 
-    __slots__ = '_geometry', '_later', '_redundancy', '_tau', '_workspace', '_wrenches', '_x'
+    __slots__ = '_geometry', '_later', '_redundancy', '_tau', '_wrenches', '_x', 'workspace'
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class About:
         wrenches: Sequence[Wrench] = (),
         redundancy: Redundancy | None = None,
     ) -> None:
-        self._workspace, self._x, self._tau, self._wrenches = workspace, x, tau, tuple(wrenches)
+        self.workspace, self._x, self._tau, self._wrenches = workspace, x, tau, tuple(wrenches)
         self._redundancy = redundancy
         self._geometry: Geometry | None = None
         self._later: Workspace | None = None
@@ -68,17 +68,12 @@ class About:
     @property
     def state(self) -> State:
         """The state, a copy."""
-        return self._workspace.model.neutral_state().over(self._x.copy())
+        return self.workspace.model.neutral_state().over(self._x.copy())
 
     @property
     def tau(self) -> Array:
         """The joint efforts [N m or N], a copy."""
         return self._tau.copy()
-
-    @property
-    def workspace(self) -> Workspace:
-        """Robot and contacts."""
-        return self._workspace
 
     def rate(self, nu_dot: Array) -> Array:
         """Return [v; r; nu_dot] (2 m,), of a fixed base [r; nu_dot]."""
@@ -96,7 +91,7 @@ class About:
         """Number of independent rows."""
         if self._redundancy is not None:
             return self._redundancy.rank
-        if not self._workspace.constraints:
+        if not self.workspace.constraints:
             return 0
         return self._there().rank(self.state, self._tau)
 
@@ -107,7 +102,7 @@ class About:
 
         if self._geometry is not None:
             return self._geometry
-        model, constraints = self._workspace.model, self._workspace.constraints
+        model, constraints = self.workspace.model, self.workspace.constraints
         state, there = self.state, self._scratch()
         rows = there.rows_at(state) if there else rows_at(model, constraints, state)
         found = Geometry(*rows, mass_matrix(model, state))
@@ -121,18 +116,18 @@ class About:
         In the air nothing but the mass matrix follows from them.
         """
         self._wrenches, self._redundancy, self._geometry, self._later = wrenches, None, None, None
-        self._workspace.last = self._x
+        self.workspace.last = self._x
 
     def _scratch(self) -> Workspace | None:
         """Return a workspace that was here last, if there is one."""
-        known = self._workspace, self._later
+        known = self.workspace, self._later
         return next((one for one in known if one is not None and one.last is self._x), None)
 
     def _there(self) -> Workspace:
         """Return a workspace that was here last."""
         there = self._scratch()
         if there is None:
-            here = self._workspace
+            here = self.workspace
             there = self._later = Workspace(here.model, here.constraints, here.length)
             status = there.bind(self._x, self._tau, there.spare.out, self._wrenches)()
             if status not in (OK, REDUNDANT):

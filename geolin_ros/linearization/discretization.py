@@ -17,7 +17,9 @@ equilibrium, for the moving reference:
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
@@ -25,6 +27,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError, check_choice
+from geolin_ros.kernels.engine import exponential
 from geolin_ros.linearization.about import Reference
 from geolin_ros.linearization.representation import TwistChange, twist_from_body
 from geolin_ros.model.labels import Label, input_labels, state_labels
@@ -117,8 +120,6 @@ class Discretization:
 
     def to_control(self) -> Any:
         """Return Phi and Gamma as `Linearization.to_control`, defect left out."""
-        from geolin_ros.linearization.state_space import state_space
-
         labels, none = (self.columns, self.inputs, ()), (self.Phi[:0], self.Gamma[:0])
         return state_space((self.Phi, self.Gamma), none, labels, self.dt, self.model.name)
 
@@ -235,8 +236,6 @@ def step_zoh(rate: Rate, dt: float) -> Step:
 
     For theta the reference does not matter: A differs by (1/2) ad_f, and ad_f f = 0.
     """
-    from geolin_ros.linearization.zero_order_hold import integrals  # few take this method
-
     k = rate.f.size
     E = integrals(dt, rate.A, rate.B, rate.f[:, np.newaxis])
     return Step(E[:, -1].copy(), E[:, :k].copy(), E[:, k:-1].copy())
@@ -315,3 +314,63 @@ def check_step(dt: float) -> None:
     """Raise ConfigurationError unless dt is a positive number."""
     if not (isinstance(dt, (int, float, np.number)) and 0.0 < dt < math.inf):
         raise ConfigurationError(f'dt is {dt!r}, expected a positive number of seconds')
+
+
+def zero_order_hold(A: Array, B: Array, dt: float) -> tuple[Array, Array]:
+    """Return exp(dt A) (k, k) and the integral of exp(t A) B over 0 <= t <= dt (k, n)."""
+    E, k = integrals(dt, A, B), A.shape[0]
+    return E[:, :k].copy(), E[:, k:].copy()
+
+
+class _Memory(threading.local):
+    """What exponentials are computed in, by size: fresh pages cost more than a small one."""
+
+    def __init__(self) -> None:
+        self.of_size: dict[tuple[int, int], tuple[Array, IntArray, Array]] = {}
+
+
+_memory = _Memory()
+
+
+def integrals(dt: float, A: Array, *columns: Array) -> Array:
+    """Return [exp(dt A) | integrals for the columns], a view that the next call overwrites.
+
+    See `geolin_ros.kernels.engine.exponential`.
+    """
+    k, n = A.shape[0], sum(part.shape[1] for part in columns)
+    if (k, n) not in _memory.of_size:
+        work, lists = exponential.make_work(k, n)
+        _memory.of_size[k, n] = work, lists, exponential.parts_of(work, k)
+    work, lists, parts = _memory.of_size[k, n]
+    at = 0
+    for part in (A, *columns):
+        exponential.fill(work, k, at, part, float(dt))
+        at += part.shape[1]
+    found: int = exponential.exponential(work, lists, k, n)
+    return parts[found, :k, : k + n]
+
+
+def state_space(
+    matrices: tuple[Array, Array],
+    forces: tuple[Array, Array],
+    labels: tuple[Sequence[Label], Sequence[Label], Sequence[Label]],
+    dt: float,
+    name: str,
+) -> Any:
+    """Return a ``control.StateSpace`` whose outputs are its states, and forces.
+
+    Of A and B, derivatives of the forces by state and efforts, labels of states, inputs and
+    forces, and a time step [s], 0 of a continuous system.
+    """
+    try:
+        control = importlib.import_module('control')
+    except ModuleNotFoundError:
+        raise ConfigurationError(
+            'package control (python-control) is not installed, expected it: pip install control'
+        ) from None
+    A, B = matrices
+    C, D = (np.vstack(pair) for pair in ((np.eye(len(A)), forces[0]), (0.0 * B, forces[1])))
+    # dots are not allowed in names
+    states, inputs, others = ([each.name.replace('.', '_') for each in part] for part in labels)
+    named = {'states': states, 'inputs': inputs, 'outputs': states + others}
+    return control.StateSpace(A, B, C, D, dt, name=name.replace('.', '_'), **named)

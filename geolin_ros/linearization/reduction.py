@@ -29,10 +29,14 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
 from geolin_ros.kernels.engine.complete_qr import complete_qr
-from geolin_ros.linearization.discretization import Discretization, Method, check_step
+from geolin_ros.linearization.discretization import (
+    Discretization,
+    Method,
+    check_step,
+    zero_order_hold,
+)
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.result import Linearization
-from geolin_ros.linearization.zero_order_hold import zero_order_hold
 from geolin_ros.model.state import State
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array

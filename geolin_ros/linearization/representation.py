@@ -34,12 +34,6 @@ def twist_from_body(H: ArrayLike, v: ArrayLike, representation: Representation) 
     return twist_map(B, expression_frame(B, representation)) @ np.asarray(v, dtype=np.float64)
 
 
-def twist_to_body(H: ArrayLike, twist: ArrayLike, representation: Representation) -> Array:
-    """Return the body twist (6,); the inverse of `twist_from_body`."""
-    B = MovingFrame(np.array(H, dtype=np.float64))
-    return twist_map(expression_frame(B, representation), B) @ np.asarray(twist, dtype=np.float64)
-
-
 class TwistChange:
     """T of Eq. (1) about a state."""
 

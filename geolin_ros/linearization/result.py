@@ -196,7 +196,7 @@ class Linearization:
         ConfigurationError
             If python-control is not installed.
         """
-        from geolin_ros.linearization.state_space import state_space
+        from geolin_ros.linearization.discretization import state_space
 
         forces = self.wrench_by_state, self.wrench_by_tau
         labels = self.columns, self.inputs, self.contact_rows

@@ -24,12 +24,7 @@ from geolin_ros.kernels.engine.combination import (
     combine_responses,
     lift_changes,
 )
-from geolin_ros.kernels.engine.contact_rows import (
-    contact_rows,
-    path_body,
-    site,
-    three,
-)
+from geolin_ros.kernels.engine.contact_rows import contact_rows, path_body, site, three
 from geolin_ros.kernels.engine.linearization import (
     coordinate,
     entries,

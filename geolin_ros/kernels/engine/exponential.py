@@ -25,7 +25,7 @@ import numpy as np
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.packing.layout import COLUMN_BLOCK, LANES, ROW_BLOCK, aligned_zeros
-from geolin_ros.kernels.simd.product import add_product, clear_after
+from geolin_ros.kernels.simd.product import add_product, clear, clear_after
 from geolin_ros.kernels.simd.vector import (
     get,
     get_int,
@@ -222,8 +222,7 @@ def list_entries(work, lists, stride, k):
     while upper < k and list_row(work, lists, stride, k, upper):
         upper += 1
     diagonal = diagonal_row(stride, k)
-    for v in range(0, stride, LANES):
-        store8(work, diagonal + v, splat8(0.0))
+    clear(work, diagonal, stride)
     for i in range(min(upper, k - upper)):
         put(work, diagonal + i, get(work, i * stride + upper + i))
     reach = 0
@@ -320,8 +319,7 @@ def multiply(work, lists, to, source, stride, k, upper):
             store8(work, to + i * stride + v, total)
     lower, diagonal = upper * stride, diagonal_row(stride, k)
     for row in range(lower, (k + ROW_BLOCK) * stride, stride):
-        for v in range(to + row, to + row + k + LANES, LANES):
-            store8(work, v, splat8(0.0))
+        clear(work, to + row, k + LANES)
         for v in range(0, upper, LANES):
             moved = load8(work, diagonal + v) * load8(work, source + row + v)
             store8(work, to + row + upper + v, moved)

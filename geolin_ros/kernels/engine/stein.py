@@ -13,7 +13,7 @@ import numpy as np
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.packing.layout import COLUMN_BLOCK, LANES, ROW_BLOCK, aligned_zeros
-from geolin_ros.kernels.simd.product import add_product
+from geolin_ros.kernels.simd.product import add_product, clear
 from geolin_ros.kernels.simd.vector import get, lane_sum, load8, put, splat8, store8
 from geolin_ros.typing import Array, IntArray
 
@@ -66,8 +66,7 @@ def stein(work, numbers, settled, most):
 def multiply(work, to, left, plain, right, stride, numbers, symmetric):
     """Fill a part with the product of two others, the left one transposed unless ``plain``."""
     k = numbers.shape[0]
-    for v in range(to, to + k * stride, LANES):
-        store8(work, v, splat8(0.0))
+    clear(work, to, k * stride)
     place = (left, stride, 1) if plain else (left, 1, stride)
     for v in range(0, k, COLUMN_BLOCK):
         rows, at, source = min(k, v + COLUMN_BLOCK) if symmetric else k, to + v, right + v

@@ -17,12 +17,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import (
-    AbstractTemplate,
-    ConcreteTemplate,
-    infer_global,
-    signature,
-)
+from numba.core.typing.templates import AbstractTemplate, ConcreteTemplate, infer_global, signature
 from numba.extending import lower_builtin, lower_cast, models, register_model
 
 from geolin_ros.kernels._jit import lean_kernel
