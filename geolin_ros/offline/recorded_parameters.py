@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from geolin_ros.errors import GeolinError, RecordingError
-from geolin_ros.offline.message_types import FORWARD_DYNAMICS, LINEARIZATION, ODOMETRY, STRING
+from geolin_ros.offline.message_types import LINEARIZATION, ODOMETRY, STRING
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.parameters.file import (
     checked,
@@ -147,17 +147,6 @@ def _recorded_values(
         return name, {key: checked(key, values[key], node) for key in own}
     except GeolinError as error:
         raise RecordingError(f'{where}: {error}; override it with -p or --params') from error
-
-
-def first_answer(recording: Recording, name: str = '') -> Any:
-    """Return the first answer of a linearizer, of the only one without its name; or None."""
-    for output, kind in (('linearization', LINEARIZATION), ('forward_dynamics', FORWARD_DYNAMICS)):
-        of_kind = [topic for topic, found in recording.types.items() if found == kind]
-        topics = [topic for topic in of_kind if topic == f'{name}/{output}'] if name else of_kind
-        if len(topics) == 1:
-            for message in recording.of_topic(topics[0]):
-                return message
-    return None
 
 
 def _short(value: Any) -> str:

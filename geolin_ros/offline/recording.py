@@ -120,13 +120,10 @@ class Recording(ExitStack):
 
     def add_role(self, name: str, kind: str) -> None:
         """Let the topic ``name`` of a type, in whatever namespace, be a role of that name."""
-        relative = name.strip('/')
-        exact = [topic for topic in (name, f'/{relative}') if self.types.get(topic) == kind]
-        found = exact[:1] or [
-            topic
-            for topic, other in self.types.items()
-            if other == kind and topic.endswith(f'/{relative}')
-        ]
+        absolute = f'/{name.strip("/")}'
+        of_kind = [topic for topic, other in self.types.items() if other == kind]
+        exact = [topic for topic in of_kind if topic in (name, absolute)]
+        found = exact[:1] or [topic for topic in of_kind if topic.endswith(absolute)]
         if len(found) != 1:
             raise RecordingError(
                 f'{self.name} has {len(found)} topics {name} ({kind}), expected one; correct the '

@@ -5,14 +5,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from geolin_ros.description import Description
 from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.message_types import WRENCH
-from geolin_ros.offline.recorded_parameters import first_answer, read_parameters
+from geolin_ros.offline.message_types import FORWARD_DYNAMICS, LINEARIZATION, WRENCH
+from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
@@ -102,9 +103,15 @@ def open_source(
         for topic in stream_settings(merged).force_topics:
             recording.add_role(topic, WRENCH)
         description, model = read_robot(recording, merged, urdf, warn)
-        answer = first_answer(recording, node)
-        recorded = '' if answer is None else answer.model_hash
-        if recorded and recorded != model.hash:
+        hashes = {
+            message.model_hash
+            for topic, kind in recording.types.items()
+            if kind in (LINEARIZATION, FORWARD_DYNAMICS) and topic.startswith(f'{node}/')
+            for message in islice(recording.of_topic(topic), 1)
+            if message.model_hash
+        }
+        if hashes and model.hash not in hashes:
+            recorded = ' and '.join(sorted(hashes))
             warn(
                 f'A and B in the bag are of model {recorded}, these are of {model.hash}: the node '
                 'had another description or other parameters; give them with --urdf, --params or '

@@ -190,27 +190,21 @@ def rotated(X, N, out):
 @kernel
 def touch(X, P, k, h, N, S):
     """Put point ``k`` on the ground where h (3,), with covariance N, sees it from the IMU."""
-    n, d = P.shape[0], FEET + 3 * k
+    d = FEET + 3 * k
     rotated(X, N, S)
     for i in range(3):
         X[i, POINTS + k] = X[i, 4] + X[i, 0] * h[0] + X[i, 1] * h[1] + X[i, 2] * h[2]
-        for j in range(n):
-            P[d + i, j] = P[6 + i, j]
-    for i in range(3):
-        for j in range(n):
-            P[j, d + i] = P[j, 6 + i]
-    for i in range(3):
-        for j in range(3):
-            P[d + i, d + j] = P[6 + i, 6 + j] + S[i, j]
+    P[d : d + 3] = P[6:9]
+    P[:, d : d + 3] = P[:, 6:9]
+    P[d : d + 3, d : d + 3] += S[0:3, 0:3]
 
 
 @kernel
 def lift(P, k):
     """Forget where point ``k`` was."""
-    for i in range(FEET + 3 * k, FEET + 3 * k + 3):
-        for j in range(P.shape[0]):
-            P[i, j] = 0.0
-            P[j, i] = 0.0
+    d = FEET + 3 * k
+    P[d : d + 3] = 0.0
+    P[:, d : d + 3] = 0.0
 
 
 @kernel
