@@ -20,7 +20,6 @@ gauge P' Pdot = 0, which polar factors of projected bases follow, ydot = A_r y +
 Another basis Q = P T gives T^-1 A_r T and the same gain K_r L in full coordinates.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,16 +28,8 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
 from geolin_ros.kernels.engine.complete_qr import complete_qr
-from geolin_ros.linearization.discretization import (
-    Discretization,
-    Method,
-    check_step,
-    zero_order_hold,
-)
-from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.discretization import check_step, zero_order_hold
 from geolin_ros.linearization.result import Linearization
-from geolin_ros.model.state import State
-from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
 
 TURNED_TOO_FAR = 1e-3  # smallest singular value of a projected basis that still can be followed
@@ -105,27 +96,12 @@ class ReducedLinearization:
     def discretize(self, dt: float) -> tuple[Array, Array]:
         """Return Phi (k, k) and Gamma (k, n_u) of y(t + dt) for constant efforts, A and B.
 
-        Exact at equilibria; along motions see `reduce_step`. Raises `ConfigurationError` if dt is
+        Exact at equilibria; along a motion reduce a step of the robot: P_end' Phi P_start,
+        P_end' Gamma. Raises `ConfigurationError` if dt is
         not positive.
         """
         check_step(dt)
         return zero_order_hold(self.A, self.B, dt)
-
-
-@dataclass(frozen=True, eq=False)
-class ReducedStep:
-    """y(t + dt) = Phi y(t) + Gamma du, y at t in the basis of ``start``, then in that of ``end``.
-
-    ``full`` is the step in full coordinates.
-    """
-
-    Phi: Array
-    """(k, k)"""
-    Gamma: Array
-    """(k, n_u)"""
-    start: ReducedLinearization
-    end: ReducedLinearization
-    full: Discretization
 
 
 def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> ReducedLinearization:
@@ -212,26 +188,6 @@ def _on_halves(X: Array, N: Array) -> Array:
 def nearest_basis(columns: Array, previous: Array) -> Array:
     """Return an orthonormal basis of the range of columns, if it can be, near ``previous``."""
     return _carried(np.linalg.qr(columns)[0], previous)
-
-
-def reduce_step(
-    linearizer: Linearizer,
-    state: State,
-    tau: ArrayLike,
-    dt: float,
-    method: Method = 'midpoint',
-    wrenches: Sequence[Wrench] = (),
-    previous: ReducedLinearization | None = None,
-) -> ReducedStep:
-    """Step over ``dt`` with constant efforts, and reduce the linearized step.
-
-    Phi_r = P_end' Phi P_start,  Gamma_r = P_end' Gamma, in any gauge. Arguments and errors are
-    those of `Linearizer.discretize`, and ``previous`` and `UnsolvableError` of `reduce`.
-    """
-    start = reduce(linearizer(state, tau, wrenches=wrenches), previous)
-    step = linearizer.discretize(state, tau, dt, method=method, wrenches=wrenches)
-    end = reduce(linearizer(step.next_state, tau, wrenches=wrenches), start)
-    return ReducedStep(end.P.T @ step.Phi @ start.P, end.P.T @ step.Gamma, start, end, step)
 
 
 def _carried(basis: Array, previous: Array) -> Array:

@@ -16,7 +16,7 @@ from support.robots import read_robot
 from geolin_ros import Linearizer, TreeModel, Wrench, bias_force, mass_matrix, robots
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.linearization.reduction import reduce, reduce_step
+from geolin_ros.linearization.reduction import reduce
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 
@@ -170,15 +170,15 @@ def test_basis__spans_what_position_and_velocity_admit(moving):
 
 
 def test_steps__are_the_derivative_of_the_constrained_flow(moving):
-    dt, steps, state, previous = 0.001, 5, moving.state, None
+    dt, steps, state, lin = 0.001, 5, moving.state, moving.linearizer
     Phi, Gamma = np.eye(12), np.zeros((12, moving.model.n))
+    start = end = reduce(lin(state, moving.tau))
     for _ in range(steps):
-        step = reduce_step(moving.linearizer, state, moving.tau, dt, 'rkmk4', previous=previous)
-        if previous is None:
-            start = step.start
-        Phi, Gamma = step.Phi @ Phi, step.Phi @ Gamma + step.Gamma
-        state, previous = step.full.next_state, step.start
-    end = step.end
+        step, here = lin.discretize(state, moving.tau, dt, method='rkmk4'), end
+        state = step.next_state
+        end = reduce(lin(state, moving.tau), here)
+        over = end.P.T @ step.Phi @ here.P
+        Phi, Gamma = over @ Phi, over @ Gamma + end.P.T @ step.Gamma
 
     def flow(z, du):
         at = moving.state.retract(z)

@@ -77,16 +77,8 @@ from geolin_ros.kernels.status import NOT_A_POSE, OK, REDUNDANT, SINGULAR
 def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
     """Fill A, B, nu_dot and the forces with their derivatives; return the status.
 
-    Parameters
-    ----------
-    ints, floats
-        The robot, of `layout.Packed`.
-    sites, cw
-        The contacts, of `contact_layout.pack_contacts`.
-    x, inputs, ws
-        As of `linearization.linearize`.
-    out
-        Of `contact_layout.outputs_of`.
+    ``sites`` and ``cw`` are the contacts, of `contact_layout.pack_contacts`, ``out`` is of
+    `contact_layout.outputs_of`; others as of `linearization.linearize`.
     """
     status = constrain(ints, floats, sites, cw, x, inputs, ws, out)
     if status == OK:

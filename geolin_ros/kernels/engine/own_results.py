@@ -24,18 +24,9 @@ from geolin_ros.kernels.status import OK
 def linearize_own(ints, floats, sites, cw, own, rule, x_own, tau, inputs, ws, out):
     """Fill A, B, nu_dot and contact forces with their derivatives; return the status.
 
-    Parameters
-    ----------
-    ints, floats, sites, cw, ws
-        As of `contact_linearization.linearize_in_contact`.
-    own, rule
-        Of `own_layout.pack_own`.
-    x_own, tau
-        [H | s | v | r] and efforts (n,) of the caller.
-    inputs
-        Of `layout.make_inputs`; efforts are filled in.
-    out
-        Of `contact_layout.outputs_of`.
+    ``own`` and ``rule`` are of `own_layout.pack_own`, ``x_own`` = [H | s | v | r] and ``tau`` (n,)
+    the caller's, ``inputs`` of `layout.make_inputs`, whose efforts are filled in; others as of
+    `contact_linearization.linearize_in_contact`.
     """
     x, full = cw[get_int(sites, on.TREE_STATE) :], cw[get_int(sites, on.TREE_RESULTS) :]
     expand_state(own, rule, x_own, tau, x, inputs)
