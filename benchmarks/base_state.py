@@ -45,7 +45,7 @@ def share_of_a_core(
     settings = BaseSettings(ImuTopic('imu', model.base_link), ContactSettings(source, contacts))
     stream = BaseStream(model, settings)
     stream.warm_up()
-    writer = BaseWriter(empty_message, model, settings)
+    writer = BaseWriter(empty_message, stream)
     supports = [
         Support.sole(foot, 0.1, 0.1) if kind == 'surface' else Support(foot)
         for foot, kind in FEET[robot].items()

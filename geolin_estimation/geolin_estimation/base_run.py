@@ -58,7 +58,7 @@ def estimate(
     states = ['contact_states'] if contacts.source == 'topic' else []
     roles = 'imu', *states, *forces, 'joint_states'
     count = sum(recording.counts[recording.topic(role)] for role in roles)
-    writer = BaseWriter(empty_message, stream.model, stream.settings)
+    writer = BaseWriter(empty_message, stream)
     with BagWriter(path, storage) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'/{NODE}/{name}', kind)

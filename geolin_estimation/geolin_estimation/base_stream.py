@@ -300,9 +300,8 @@ class BaseWriter:
     ``make`` returns an empty message of a type of that name.
     """
 
-    def __init__(
-        self, make: Callable[[str], Any], model: TreeModel, settings: BaseSettings
-    ) -> None:
+    def __init__(self, make: Callable[[str], Any], stream: BaseStream) -> None:
+        model, settings = stream.model, stream.settings
         self.messages = {name: make(kind) for name, kind in OUTPUTS.items()}
         odometry, bias, contacts, _ = self.messages.values()
         odometry.header.frame_id = contacts.header.frame_id = settings.world_frame

@@ -181,8 +181,7 @@ class StateEstimatorNode(RobotNode):
         """Return stream and writer."""
         stream = self.make_stream(reading)
         stream.warm_up()
-        writer = BaseWriter(lambda kind: type_of(kind)(), stream.model, stream.settings)
-        return Pipeline(stream, writer)
+        return Pipeline(stream, BaseWriter(lambda kind: type_of(kind)(), stream))
 
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
         """Publish an estimate, as far as somebody subscribes: that costs more than to find it."""

@@ -66,9 +66,7 @@ class TorqueEstimatorNode(RobotNode):
         """Return stream and writer."""
         stream = self.make_stream(reading)
         stream.warm_up()
-        model, prefix = stream.model, stream.settings.frame_prefix
-        writer = TorqueWriter(TorqueEstimate(), WrenchWithCovariance, model, stream.links, prefix)
-        return Pipeline(stream, writer)
+        return Pipeline(stream, TorqueWriter(TorqueEstimate(), WrenchWithCovariance, stream))
 
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
         """Publish an estimate."""

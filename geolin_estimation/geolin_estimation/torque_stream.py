@@ -8,7 +8,7 @@ gravity, as accelerometers read them. The angular velocity of the base comes fro
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -315,25 +315,18 @@ def _joint_sensor(model: TreeModel, name: str, kind: Kind, deviation: float) -> 
 class TorqueWriter:
     """Fills one geolin_msgs/TorqueEstimate, its own from now on, with each estimate.
 
-    ``make_wrench`` makes an empty geolin_msgs/WrenchWithCovariance; ``links`` are those of the
-    stream.
+    ``make_wrench`` makes an empty geolin_msgs/WrenchWithCovariance.
     """
 
-    def __init__(
-        self,
-        message: Any,
-        make_wrench: Callable[[], Any],
-        model: TreeModel,
-        links: Sequence[str],
-        frame_prefix: str = '',
-    ) -> None:
+    def __init__(self, message: Any, make_wrench: Callable[[], Any], stream: TorqueStream) -> None:
+        model, prefix = stream.model, stream.settings.frame_prefix
         self.message = message
-        message.header.frame_id = frame_prefix + model.base_link
+        message.header.frame_id = prefix + model.base_link
         message.model_hash = model.hash
         message.joint_names = list(model.joint_names)
-        message.wrenches = [make_wrench() for _ in links]
-        for wrench, link in zip(message.wrenches, links, strict=True):
-            wrench.header.frame_id = frame_prefix + link
+        message.wrenches = [make_wrench() for _ in stream.links]
+        for wrench, link in zip(message.wrenches, stream.links, strict=True):
+            wrench.header.frame_id = prefix + link
         self._torques = allocate(message, 'joint_torques', model.n)
         self._n = model.n
 

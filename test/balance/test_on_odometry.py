@@ -30,8 +30,7 @@ class Watched:
         self.odometry, self.simulator = Odometry(simulator, **options), simulator
         self.errors, self.loads, self.said, self.messages = [], [], [], []
         self.poses, self.twists = [], []
-        stream = self.odometry.stream
-        self.writer = BaseWriter(empty_message, stream.model, stream.settings)
+        self.writer = BaseWriter(empty_message, self.odometry.stream)
 
     def __call__(self, state):
         known = self.odometry(state)

@@ -120,7 +120,7 @@ def test_messages__hold_the_answer():
     stream = stream_of(frame_prefix='r/', world_frame='map', imu_link='imu')
     assert np.any(stream.model.frame('imu').placement != np.eye(4))
     answer = stand(stream)
-    writer = BaseWriter(empty_message, stream.model, stream.settings)
+    writer = BaseWriter(empty_message, stream)
     odometry, bias, contacts, rates = writer.write(answer).values()
     assert (odometry.header.frame_id, odometry.child_frame_id) == ('map', 'r/base')
     assert odometry.header.stamp.nanosec == (START + 59 * PERIOD) % 1_000_000_000
@@ -164,7 +164,7 @@ def test_rates_that_nobody_publishes__come_from_a_filter(unknown):
     for k in range(START_SAMPLES, START_SAMPLES + 60):
         position = message.position + speed * k * PERIOD * 1e-9
         answer = feed(stream, k, position=position, velocity=np.array(unknown))
-        writer = BaseWriter(empty_message, stream.model, stream.settings)
+        writer = BaseWriter(empty_message, stream)
         found.append(writer.write(answer)['joint_states'])
     assert found[0] is None
     assert np.allclose(found[-1].velocity, speed, rtol=1e-3)

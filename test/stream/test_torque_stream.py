@@ -163,9 +163,7 @@ def test_wrench_with_covariance__is_believed(model, motion):
 def test_message__carries_the_estimate(model, motion):
     messages = pytest.importorskip('geolin_msgs.msg')
     stream = TorqueStream(model, TorqueSettings(**HEARD))
-    writer = TorqueWriter(
-        messages.TorqueEstimate(), messages.WrenchWithCovariance, model, stream.links
-    )
+    writer = TorqueWriter(messages.TorqueEstimate(), messages.WrenchWithCovariance, stream)
     found = answers(stream, motion[:4])
     message = writer.write(found[0])
     assert message.header.frame_id == 'pelvis'
