@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import state_data
 from geolin_ros.errors import InputError, NotFiniteError, ShapeError
-from geolin_ros.kernels.kinematics import jacobians
+from geolin_ros.kernels.kinematics import move_bodies, propagate_jacobians
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
@@ -77,7 +77,7 @@ class Kinematics:
         self._first = 6 + model.n - model.m  # a fixed base has no columns
         self._nu = np.concatenate((state.v, state.r))[self._first :]
         self._workspace = workspace = make_workspace(model.tree)
-        jacobians.move_bodies(model.tree, workspace, state.data, model.gravity)
+        move_bodies(model.tree, workspace, state.data, model.gravity)
         self.H = np.zeros((len(model.body_names), 4, 4))
         self.H[:, :3, :3], self.H[:, :3, 3] = workspace.world_R, workspace.world_o
         self.H[:, 3, 3] = 1.0
@@ -97,7 +97,7 @@ class Kinematics:
     def _jacobians(self) -> tuple[Array, Array]:
         """Return both when one is asked for; poses and twists do without."""
         rows, rows_dot = np.zeros((2, len(self.H), 6 + self.model.n, 6))
-        jacobians.propagate_jacobians(self.model.tree, self._workspace, rows, rows_dot)
+        propagate_jacobians(self.model.tree, self._workspace, rows, rows_dot)
         first = self._first
         return rows[:, first:].transpose(0, 2, 1), rows_dot[:, first:].transpose(0, 2, 1)
 

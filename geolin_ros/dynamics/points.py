@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.dynamics.samples import States, state_rows
-from geolin_ros.kernels.kinematics import jacobians
+from geolin_ros.kernels.kinematics import place_points
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.typing import Array
@@ -52,7 +52,5 @@ class Points:
         shape = len(data), len(self._bodies)
         p, R = np.empty((*shape, 3)), np.empty((*shape, 3, 3))
         J = np.empty((*shape, 6, 6 + self.model.n))
-        jacobians.place_points_along(
-            self.model.tree, self._workspace, data, self._bodies, self._places, p, R, J
-        )
+        place_points(self.model.tree, self._workspace, data, self._bodies, self._places, p, R, J)
         return Places(p, R @ self._turns, J)

@@ -21,7 +21,7 @@ from geolin_ros.dynamics.engine import Engine
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import se3 as kernels
 from geolin_ros.kernels.cholesky import factor
-from geolin_ros.kernels.kinematics.joints import group_transform
+from geolin_ros.kernels.kinematics import group_transform
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.layout import LANES, Packed
 from geolin_ros.kernels.plain.batch import differentiate_samples, evaluate_samples, mass_matrices

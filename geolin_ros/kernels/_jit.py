@@ -30,10 +30,10 @@ def _imported(source: str) -> set[Path]:
     files = set()
     for dots, names in _IMPORT.findall(source):
         module = _LAYER.joinpath(*dots.split('.'))
-        if module.is_dir():
-            files |= {module / f'{name}.py' for name in re.findall(r'(\w+)(?: as \w+)?', names)}
-        else:
+        if module.with_suffix('.py').exists():
             files.add(module.with_suffix('.py'))
+        else:
+            files |= {module / f'{name}.py' for name in re.findall(r'(\w+)(?: as \w+)?', names)}
     return files
 
 

@@ -3,9 +3,8 @@
 """The Newton-Euler equations as one system [Nori, Eqs. (3)-(5)], and its forward substitution."""
 
 from geolin_ros.kernels._jit import kernel, lean_kernel
-from geolin_ros.kernels.kinematics.jacobians import move_bodies
+from geolin_ros.kernels.kinematics import motion_to_child, move_bodies
 from geolin_ros.kernels.packing.types import Tree, Workspace
-from geolin_ros.kernels.spatial import motion_to_child
 
 
 @kernel

@@ -10,7 +10,7 @@ that happens before the products with the forces of constraints, which are small
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.engine.contact_linearization import add_forces, change_of_forces, constrain
 from geolin_ros.kernels.engine.linearization import linkage
-from geolin_ros.kernels.kinematics.joints import group_transform
+from geolin_ros.kernels.kinematics import group_transform
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing import own_layout as of

@@ -91,7 +91,7 @@ class Wrenches(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch of the passes in body frames; m = 6 + n, k = 2 m, columns [H; s; v; r]."""
+    """Scratch of `kernels.kinematics`; k = 2 (6 + n), columns [H; s; v; r]."""
 
     R: Array
     """(nb, 3, 3) rotation from body i to its parent (body 0: to the world)."""
@@ -104,29 +104,22 @@ class Workspace(NamedTuple):
     v: Array
     """(nb, 6) twist of body i relative to the world, in i."""
     a: Array
-    """(nb, 6) its rate, minus gravity, in i."""
+    """(nb, 6) its rate at nu_dot = 0, minus gravity, in i."""
     S: Array
     """(n, 6) motion subspace at the positions, rows as in ``Tree.subspace``."""
     v_joint: Array
     """(nb, 6) S_i r_i."""
-    upward: Array
-    """(3,) minus gravity, in base axes."""
     moved: Array
     """(6,) temporary."""
     dv: Array
     """(nb, k, 6) row c: derivative of v by coordinate c of [H; s; v; r]."""
     x: Array
     """(22 + n_q + n,) state of the tree, [H by rows (16) | s | v | r]."""
-    nu_dot: Array
-    """(m,) acceleration of the tree."""
-    tau: Array
-    """(m,) inverse dynamics [base wrench; joint efforts]."""
 
 
 def make_workspace(tree: Tree) -> Workspace:
     """Return zeroed scratch for ``tree``."""
     nb, n, n_q = tree.parent.shape[0], tree.armature.shape[0], tree.offset.shape[0]
-    m, k = 6 + n, 12 + 2 * n
     places = (nb, 3, 3), (nb, 3), (nb, 3, 3), (nb, 3)
-    motion = (nb, 6), (nb, 6), (n, 6), (nb, 6), (3,), (6,), (nb, k, 6)
-    return Workspace(*map(np.zeros, (*places, *motion, (22 + n_q + n,), (m,), (m,))))
+    motion = (nb, 6), (nb, 6), (n, 6), (nb, 6), (6,), (nb, 12 + 2 * n, 6)
+    return Workspace(*map(np.zeros, (*places, *motion, (22 + n_q + n,))))

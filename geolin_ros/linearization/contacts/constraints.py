@@ -103,14 +103,14 @@ class Motion:
 
     def __init__(self, model: TreeModel, state: State) -> None:
         # few ask for it where the engine was elsewhere since
-        from geolin_ros.kernels.kinematics.jacobians import kinematics
-        from geolin_ros.kernels.kinematics.motion import differentiate_motion
+        from geolin_ros.kernels import kinematics
 
         tree, n = model.tree, model.n
         self._ws, self._up, self._first = make_workspace(tree), -model.gravity, 6 + n - model.m
         self._J, J_dot = np.zeros((2, len(model.body_names), 6 + n, 6))
-        kinematics(tree, self._ws, state.data, model.gravity, self._J, J_dot)
-        differentiate_motion(tree, self._ws, self._ws.x)
+        kinematics.move_bodies(tree, self._ws, state.data, model.gravity)
+        kinematics.propagate_jacobians(tree, self._ws, self._J, J_dot)
+        kinematics.differentiate_motion(tree, self._ws)
         self._T = np.zeros((6 + tree.master.size, 6 + n))  # nu = T nu_y for mimic joints
         self._T[:6, :6] = np.eye(6)
         self._T[6 + np.arange(tree.master.size), 6 + tree.master] = tree.multiplier
