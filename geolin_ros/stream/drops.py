@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import numpy as np
+
 from geolin_ros.errors import InputError
 
 
@@ -53,6 +55,16 @@ class DroppedInput(InputError):  # noqa: N818 - an event, not a failure
         self.cause = cause
 
 
+def check_finite(what: str, values: Any) -> None:
+    """Raise `DroppedInput` if a number of ``what`` is not finite."""
+    if not np.isfinite(values).all():
+        raise DroppedInput(
+            Cause.NOT_FINITE,
+            f'{what} is {np.asarray(values).tolist()}, expected finite numbers; correct its '
+            'publisher',
+        )
+
+
 def nanoseconds(stamp: Any) -> int:
     """Return a stamp as integer nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
@@ -92,14 +104,13 @@ class NewestMessage:
         starts_anew(self.what, stamp, self.stamp)
         return stamp
 
-    def lack(self, stamp: int, most: float) -> str:
-        """Return why this counts for nothing at a joint state; empty if it is ``most`` [s] off."""
+    def lack(self, stamp: int, most: float, of: str = 'joint state') -> str:
+        """Return why this counts for nothing at a stamp; empty if it is ``most`` [s] off."""
         if self.stamp is None:
             return f'no {self.what} yet'
         distance = (stamp - self.stamp) * 1e-9
         if abs(distance) <= most:
             return ''
         return (
-            f'the newest {self.what} is {distance:+.4f} s away from the joint state, more than '
-            f'{most:g} s'
+            f'the newest {self.what} is {distance:+.4f} s away from the {of}, more than {most:g} s'
         )

@@ -10,7 +10,7 @@ import numpy as np
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
+from geolin_ros.stream.drops import Cause, DroppedInput, check_finite, nanoseconds, starts_anew
 from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array
@@ -88,11 +88,7 @@ class BaseInput:
             place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
         )  # fmt: skip
-        if not np.isfinite(sample).all():
-            raise DroppedInput(
-                Cause.NOT_FINITE,
-                f'odometry holds NaN or inf: {sample.tolist()}, expected finite numbers',
-            )
+        check_finite('odometry', sample)
         norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
         if not abs(norm - 1.0) <= self._tolerance:
             raise DroppedInput(

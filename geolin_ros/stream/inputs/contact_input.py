@@ -7,6 +7,7 @@ frame at the first joint state about which it is active.
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from geolin_ros.linearization.contacts import Contact, activated, anchored
 from geolin_ros.linearization.contacts.description import Closure, needs_reference
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage
+from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage, check_finite
 from geolin_ros.stream.inputs.contact_state import fields, read_contact
 from geolin_ros.typing import Array
 
@@ -119,13 +120,9 @@ class ContactInput:
         """
         newest, f = self._newest[topic], message.wrench.force
         stamp = newest.next(message)
-        force = float(np.sqrt(f.x * f.x + f.y * f.y + f.z * f.z))
-        if not np.isfinite(force):
-            raise DroppedInput(
-                Cause.NOT_FINITE, f'force on {topic} is {[f.x, f.y, f.z]}, expected finite numbers'
-            )
+        check_finite(f'force on {topic}', (f.x, f.y, f.z))
         newest.stamp = stamp
-        self.take_forces({self._frames[topic]: force})
+        self.take_forces({self._frames[topic]: math.hypot(f.x, f.y, f.z)})
 
     def take_forces(self, forces: Mapping[str, float]) -> None:
         """Take forces on contacts by frame [N], as those of ``source`` ``'efforts'``."""

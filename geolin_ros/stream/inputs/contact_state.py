@@ -56,9 +56,8 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
     if message.partner_frame:
         if placement is not None and np.any(placement != np.eye(4)):
             raise InputError(
-                f'contact {message.frame!r} against {message.partner_frame!r} has placement '
-                f'{placement.tolist()}, expected none between two frames of the robot: say in '
-                'reference pose of one as seen from the other'
+                f'contact {message.frame!r} against {message.partner_frame!r} has a placement, '
+                'expected none between two frames of the robot; give reference'
             )
         contact = Loop(message.frame, message.partner_frame, **common)
     Constraint(model, dataclasses.replace(contact, active=False))

@@ -60,10 +60,6 @@ class StateInput:
         """How late the linear velocity of the base is [s], where it is filtered."""
         return float(self._base.delay)
 
-    def take_odometry(self, message: Any) -> None:
-        """Keep a nav_msgs/Odometry; raise `DroppedInput` where it cannot be used."""
-        self.topics['odom'](message)
-
     def _take(self, make: Callable[[Any], BaseSample | None], message: Any) -> BaseSample | None:
         sample = make(message)
         if sample is not None:

@@ -14,7 +14,14 @@ import numpy as np
 
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
+from geolin_ros.stream.drops import (
+    Cause,
+    DroppedInput,
+    NewestMessage,
+    check_finite,
+    nanoseconds,
+    starts_anew,
+)
 from geolin_ros.stream.inputs.base_input import BaseFrames
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.pairing import BaseSample
@@ -49,7 +56,7 @@ class TransformInput:
         self.world_frame = settings.tf_world_frame
         self._transforms: dict[str, _Transform] = {}
         self._velocity = Differentiator(settings.tf_velocity_cutoff)
-        self._angular: tuple[int, Array] | None = None
+        self._imu = NewestMessage('IMU message')
         self.stamp: int | None = None
 
     @property
@@ -66,13 +73,11 @@ class TransformInput:
         mount = self._frames.placement('IMU', message.header.frame_id)
         w = message.angular_velocity
         rate = np.array((w.x, w.y, w.z), dtype=np.float64)
-        if not np.isfinite(rate).all() or message.angular_velocity_covariance[0] == -1.0:
-            raise DroppedInput(
-                Cause.NOT_FINITE,
-                f'IMU has angular velocity {rate.tolist()}, expected a measured one; correct its '
-                'driver',
-            )
-        self._angular = nanoseconds(message.header.stamp), mount[:3, :3] @ rate
+        if message.angular_velocity_covariance[0] == -1.0:
+            rate[:] = np.nan
+        check_finite('angular velocity of the IMU (NaN: its covariance says not measured)', rate)
+        self._imu.stamp = nanoseconds(message.header.stamp)
+        self._imu.value = mount[:3, :3] @ rate
 
     def take(self, message: Any, is_static: bool = False) -> BaseSample | None:
         """Keep the transforms of a tf2_msgs/TFMessage; return a sample if the base has moved.
@@ -100,14 +105,10 @@ class TransformInput:
             raise DroppedInput(
                 Cause.NO_VELOCITY, 'no velocity of the base yet, expected two transforms first'
             )
-        distance = np.inf if self._angular is None else (stamp - self._angular[0]) * 1e-9
-        if self._angular is None or abs(distance) > self._max_skew:
-            raise DroppedInput(
-                Cause.NO_VELOCITY,
-                f'the newest IMU message is {distance:+.4f} s away from the transforms, expected '
-                f'at most {self._max_skew:g} s; check topic imu, or raise max_skew',
-            )
-        v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._angular[1]))
+        lack = self._imu.lack(stamp, self._max_skew, of='transforms')
+        if lack:
+            raise DroppedInput(Cause.NO_VELOCITY, f'{lack}; check topic imu, or raise max_skew')
+        v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._imu.value))
         return BaseSample(stamp, H, v)
 
     def _chain(self) -> list[_Transform]:

@@ -11,7 +11,7 @@ import numpy as np
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import inverse, wrench_map
-from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage
+from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage, check_finite
 from geolin_ros.typing import Array
 
 MissingWrench = Literal['drop', 'zero']
@@ -63,10 +63,7 @@ class WrenchInput:
         stamp = newest.next(message)
         force, torque = message.wrench.force, message.wrench.torque
         value = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z], np.float64)
-        if not np.isfinite(value).all():
-            raise DroppedInput(
-                Cause.NOT_FINITE, f'wrench on {topic} is {value.tolist()}, expected finite numbers'
-            )
+        check_finite(f'wrench on {topic}', value)
         frame = message.header.frame_id
         if about.kind == 'body':
             value = self._on_link(about, frame, value)
