@@ -133,7 +133,7 @@ class FeedbackStream(StateStream[Command]):
         return self.regulator.command(now, self._state)
 
     def _take_odometry(self, message: Any) -> None:
-        self._states.topics['odom'](message)
+        self._states.take_odometry(message)
         self._odometry = message
 
     def _take_linearization(self, message: Any) -> None:

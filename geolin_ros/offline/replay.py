@@ -71,13 +71,13 @@ def replay(
             message = linearization.write(answer)
             for grown in (message.contact_dynamics, message.mass_matrix):
                 share_arrays(grown)
-            latency = time.perf_counter() - answer.received_at
+            latency = time.perf_counter() - answer.point.received_at
             others = dynamics.write(answer), summary.write(answer, stream.counts, latency)
             for name, written in zip(OUTPUTS, (message, *others), strict=True):
                 bag.write(f'{node}/{name}', recorded.time, written)
             if analysed is None or not 0 <= recorded.time - analysed < ANALYSIS_PERIOD:
                 analysed = recorded.time
-                snapshot = Snapshot(answer.stamp, answer.A, answer.state)
+                snapshot = Snapshot(answer.point.stamp, answer.A, answer.point.state)
                 summary.analysis = analyse(model, settings, snapshot)
     return stream.counts
 

@@ -277,19 +277,19 @@ class LinearizerNode(RobotNode):
         """Publish a linearization and what belongs to it."""
         linearization, forward_dynamics, summary, *others = self._outputs
         linearization.publish(pipeline.writer.write(answer))
-        latency = time.perf_counter() - answer.received_at
+        latency = time.perf_counter() - answer.point.received_at
         forward_dynamics.publish(pipeline.forward_dynamics.write(answer))
         summary.publish(pipeline.summary.write(answer, self._counts, latency))
         markers = pipeline.markers
         if markers is not None and markers.is_due(answer):
             others[0].publish(markers.write(answer))
         self._diagnostics.latencies.add(latency)
-        self._diagnostics.ages.add(abs(answer.odometry_age))
+        self._diagnostics.ages.add(abs(answer.point.odometry_age))
         sample = pipeline.stream.self_check.due(answer)
         if sample is not None:
             self._aside(self._checker, self._certify, pipeline, sample)
         if self._latest is None:  # once a second, see _on_second
-            snapshot = Snapshot(answer.stamp, answer.A.copy(), answer.state.copy())
+            snapshot = Snapshot(answer.point.stamp, answer.A.copy(), answer.point.state.copy())
             self._latest = pipeline, snapshot
 
     async def _on_request(self, request: Any, response: Any) -> Any:

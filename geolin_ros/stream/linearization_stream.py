@@ -75,31 +75,15 @@ class OperatingPoint(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One linearization, behind the entries of its operating point.
+    """One linearization about a point.
 
-    Wrenches and contacts to linearize under are ``loads`` and ``closures``; ``wrenches`` are those
-    that were measured or asked for.
     ``A``, ``B``, ``drift`` and ``nu_dot`` are in the form and representation of the settings;
     ``nu_dot`` is always that of the body twist. ``next_state`` is None in continuous form.
     ``contact_wrenches`` (rows,) are those of the contacts in force, None where nobody needs them;
     ``contacts`` are those that A, B and ``nu_dot`` obey, None of an unconstrained robot.
     """
 
-    stamp: int
-    odometry_stamp: int
-    state: State
-    tau: Array
-    efforts: Array
-    loads: Sequence[Wrench]
-    closures: tuple[Closure, ...]
-    wrenches: Sequence[Wrench]
-    base_wrench: Array
-    world_frame: str
-    odometry_age: float
-    findings: Sequence[str]
-    received_at: float
-    began_at: float
-    verdict: Verdict | None
+    point: OperatingPoint
     A: Array
     B: Array
     drift: Array
@@ -492,4 +476,4 @@ def linearize(
         findings = [*point.findings, *contacts.redundancy.warnings]
         point = point._replace(findings=findings)
     took = time.perf_counter() - point.began_at
-    return Answer(*point, A, B, drift, nu_dot, next_state, M, contact_wrenches, contacts, took)
+    return Answer(point, A, B, drift, nu_dot, next_state, M, contact_wrenches, contacts, took)

@@ -68,10 +68,11 @@ class SelfCheck:
             self.skipped += 1
             return None
         self._is_busy = True
-        tau, A, B, nu_dot = map(np.array, (answer.efforts, answer.A, answer.B, answer.nu_dot))
+        point = answer.point
+        tau, A, B, nu_dot = map(np.array, (point.efforts, answer.A, answer.B, answer.nu_dot))
         contacts = () if answer.contacts is None else answer.contacts.contacts
-        claim = Claim(answer.state.copy(), tau, A, B, nu_dot, tuple(answer.loads), contacts)
-        return Sample(answer.stamp, claim)
+        claim = Claim(point.state.copy(), tau, A, B, nu_dot, tuple(point.wrenches), contacts)
+        return Sample(point.stamp, claim)
 
     def check(self, sample: Sample) -> Verdict | None:
         """Certify a sample and keep the verdict; None if that is impossible."""

@@ -99,7 +99,7 @@ class WalkingStream(StateStream[Question]):
         self._first = self._stamp = self._next = 0
         self._topics = {
             'joint_states': self._take_joint_state,
-            'odom': self._states.topics['odom'],
+            'odom': self._states.take_odometry,
             'contact_states': self._take_contacts,
             'cmd_vel': self._take_command,
         }

@@ -197,7 +197,7 @@ def test_answer__obeys_the_contacts(quadruped, representation):
     )
     stream = LinearizationStream(quadruped, settings)
     answer = feed(stream, T0)
-    C = Linearizer(quadruped, HELD.contacts)(answer.state, answer.tau)
+    C = Linearizer(quadruped, HELD.contacts)(answer.point.state, answer.point.tau)
     shown = C.in_representation(representation) if representation != 'body' else C
     np.testing.assert_array_equal(answer.A, shown.A)
     np.testing.assert_array_equal(answer.nu_dot, C.nu_dot)
@@ -210,7 +210,7 @@ def test_answer__obeys_the_contacts(quadruped, representation):
     np.testing.assert_array_equal(contacts.wrench_by_tau, C.wrench_by_tau)
     P, by_state = reduce(C).P, C.wrench_by_state
     if representation != 'body':
-        change = TwistChange(answer.state, representation)
+        change = TwistChange(answer.point.state, representation)
         P, by_state = change.from_body(P), change.on_columns(by_state)
     np.testing.assert_array_equal(contacts.wrench_by_state, by_state)
     first = contacts.basis.copy()
@@ -224,11 +224,11 @@ def test_discrete_answer__is_the_step_of_the_held_robot(quadruped, method):
     settings = StreamSettings(contacts=HELD, form='discrete', method=method, dt=0.003)
     answer = feed(LinearizationStream(quadruped, settings), T0)
     linearizer = Linearizer(quadruped, HELD.contacts)
-    step = linearizer.discretize(answer.state, answer.tau, 0.003, method=method)
+    step = linearizer.discretize(answer.point.state, answer.point.tau, 0.003, method=method)
     np.testing.assert_array_equal(answer.A, step.Phi)
     np.testing.assert_array_equal(answer.B, step.Gamma)
     np.testing.assert_array_equal(answer.next_state.data, step.next_state.data)
-    C = linearizer(answer.state, answer.tau)
+    C = linearizer(answer.point.state, answer.point.tau)
     np.testing.assert_array_equal(answer.contacts.wrench_by_state, C.wrench_by_state)
 
 
@@ -239,7 +239,7 @@ def test_loops_of_the_robot__are_in_force_beside_contacts():
         settings = StreamSettings(contacts=ContactSettings(contacts=held))
         answer = feed(LinearizationStream(model, settings), T0)
         expected = Linearizer(TreeModel.from_urdf(robots.path('quadruped')), [*held, loop])
-        L = expected(answer.state, answer.tau)
+        L = expected(answer.point.state, answer.point.tau)
         np.testing.assert_array_equal(answer.A, L.A)
         np.testing.assert_array_equal(answer.contacts.wrenches, L.wrenches)
         assert [c.name for c in answer.contacts.contacts] == [c.name for c in (*held, loop)]
@@ -260,7 +260,7 @@ def test_contacts_that_hold_too_much__are_a_finding(quadruped, contacts, rank, f
     answer = feed(LinearizationStream(quadruped, StreamSettings(contacts=held)), T0)
     assert answer.contacts.redundancy.rank == rank
     assert answer.contacts.basis.shape == (36, 2 * (18 - rank))
-    assert any(finding in sentence for sentence in answer.findings)
+    assert any(finding in sentence for sentence in answer.point.findings)
 
 
 def test_contact_that_the_robot_has_not__is_named(quadruped):
@@ -322,8 +322,8 @@ def test_efforts_and_ground_forces__are_those_that_accelerations_need(quadruped,
         answer = take(stream, 'joint_states', state)
     assert stream.counts.answered == 2 + (stream.settings.nu_dot == 'predicted')
     assert np.abs(answer.nu_dot).max() < 1e-9
-    assert np.abs(answer.base_wrench).max() < 1e-9
-    J = Linearizer(quadruped, HELD.contacts)(answer.state, answer.efforts).J
+    assert np.abs(answer.point.base_wrench).max() < 1e-9
+    J = Linearizer(quadruped, HELD.contacts)(answer.point.state, answer.point.efforts).J
     carried = (J[:, :6].T @ answer.contact_wrenches)[:3]  # in axes of the base, which is level
     assert_close(carried, [0.0, 0.0, 9.81 * quadruped.total_mass], 1e-3)
 

@@ -67,7 +67,7 @@ def make_stream(model, **settings):
 def written(stream, answer):
     """Return the message of an answer, and its base wrench (6,)."""
     message = messages.LinearizedDynamics()
-    message.external_wrenches = [messages.ExternalWrench() for _ in answer.wrenches]
+    message.external_wrenches = [messages.ExternalWrench() for _ in answer.point.external]
     LinearizationWriter(message, stream.model, stream.settings).write(answer)
     left = message.base_wrench_residual
     return message, [getattr(part, x) for part in (left.force, left.torque) for x in 'xyz']
@@ -85,9 +85,9 @@ def test_wrench_topics__enter_a_as_differences_say(quadruped, dense, kind):
         frame = topic.link if kind == 'body' else 'odom'
         take(stream, topic.topic, wrench_stamped(T0, 20 * robot.rng.normal(size=6), frame))
     answer = robot.tell(stream)
-    wrenches = answer.wrenches
+    wrenches = answer.point.external
     assert [wrench.link for wrench in wrenches] == list(FEET)
-    state, tau = answer.state.copy(), answer.tau.copy()
+    state, tau = answer.point.state.copy(), answer.point.tau.copy()
     A, B = linearization(
         lambda at, u: dense.forward_dynamics(at, u, wrenches), quadruped, state, tau
     )
@@ -127,7 +127,7 @@ def test_missing_wrench__can_be_taken_as_zero_with_a_finding(quadruped):
     topics = (WrenchTopic('foot', 'FL_foot', 'body'),)
     robot = Robot(quadruped)
     answer = robot.tell(make_stream(quadruped, wrench_topics=topics, missing_wrench='zero'))
-    assert answer.findings == ['no wrench on foot yet: taken as zero']
+    assert answer.point.findings == ['no wrench on foot yet: taken as zero']
     np.testing.assert_array_equal(answer.A, robot.tell(make_stream(quadruped)).A)
 
 
@@ -186,13 +186,13 @@ def test_given_acceleration__is_linearized_about_and_its_wrench_is_left_over(bas
     for k in range(1, 4):
         answer = robot.tell(stream, T0 + 2 * k * MS)
     assert_close(answer.nu_dot, given, 1e-9, scale=1.0)
-    assert_close(answer.A[model.m :], about(oracle, model, answer.state, given), 1e-8)
-    needed = oracle.inverse_dynamics(answer.state, given)[:first]
-    assert_close(answer.base_wrench, needed if first else np.zeros(6), 1e-8)
-    np.testing.assert_array_equal(answer.tau, robot.tau)
+    assert_close(answer.A[model.m :], about(oracle, model, answer.point.state, given), 1e-8)
+    needed = oracle.inverse_dynamics(answer.point.state, given)[:first]
+    assert_close(answer.point.base_wrench, needed if first else np.zeros(6), 1e-8)
+    np.testing.assert_array_equal(answer.point.tau, robot.tau)
     message, left = written(stream, answer)
     assert message.nu_dot_source == getattr(message, f'NU_DOT_{nu_dot.upper()}')
-    assert_close(left, answer.base_wrench, 0.0)
+    assert_close(left, answer.point.base_wrench, 0.0)
     summary = SummaryWriter(messages.LinearizationSummary(), model)
     summary = summary.write(answer, Counts(), 0.0)
     assert summary.base_force_residual == pytest.approx(np.linalg.norm(left[:3]))
@@ -206,9 +206,11 @@ def test_wrenches__are_not_left_over(quadruped, dense):
     robot = Robot(quadruped)
     take(stream, 'foot', wrench_stamped(T0, 30 * robot.rng.normal(size=6), 'odom'))
     answer = robot.tell(stream)
-    needed = dense.inverse_dynamics(answer.state, np.zeros(quadruped.m), answer.wrenches)
-    assert_close(answer.base_wrench, needed[:6], 1e-12)
-    np.testing.assert_array_equal(robot.tell(make_stream(quadruped)).base_wrench, np.zeros(6))
+    point = answer.point
+    needed = dense.inverse_dynamics(point.state, np.zeros(quadruped.m), point.external)
+    assert_close(point.base_wrench, needed[:6], 1e-12)
+    point = robot.tell(make_stream(quadruped)).point
+    np.testing.assert_array_equal(point.base_wrench, np.zeros(6))
 
 
 def test_discrete_form__steps_under_the_held_forces(quadruped):
@@ -217,7 +219,7 @@ def test_discrete_form__steps_under_the_held_forces(quadruped):
     robot = Robot(quadruped)
     robot.v[:], robot.r[:] = 0.0, 0.0
     answer = robot.tell(stream)
-    assert_close(answer.next_state.data, answer.state.data, 1e-12)
+    assert_close(answer.next_state.data, answer.point.state.data, 1e-12)
 
 
 # ---- Efforts by inverse dynamics
@@ -226,10 +228,10 @@ def test_discrete_form__steps_under_the_held_forces(quadruped):
 def test_inverse_dynamics__gives_the_efforts_and_reports_the_base(quadruped, oracle):
     stream, robot = make_stream(quadruped, torque_source='inverse_dynamics'), Robot(quadruped)
     answer = robot.tell(stream)
-    needed = oracle.inverse_dynamics(answer.state, np.zeros(quadruped.m))
-    assert_close(answer.base_wrench, needed[:6], 1e-12)
-    assert_close(answer.tau, needed[6:], 1e-12)
-    A, _, nu_dot = oracle.linearization(answer.state, needed[6:])
+    needed = oracle.inverse_dynamics(answer.point.state, np.zeros(quadruped.m))
+    assert_close(answer.point.base_wrench, needed[:6], 1e-12)
+    assert_close(answer.point.tau, needed[6:], 1e-12)
+    A, _, nu_dot = oracle.linearization(answer.point.state, needed[6:])
     assert_close(answer.A, A, 1e-10)
     assert_close(answer.nu_dot, nu_dot, 1e-10)
     message, _ = written(stream, answer)
@@ -241,7 +243,7 @@ def test_inverse_dynamics__holds_a_fixed_base_robot_but_its_passive_joints(quadr
     names = quadruped.joint_names
     model = TreeModel.from_urdf(QUADRUPED, base='fixed', actuated_joints=names[passive:])
     answer = Robot(model).tell(make_stream(model, torque_source='inverse_dynamics'))
-    assert not answer.tau[:passive].any()
-    assert np.all(answer.tau[passive:] != 0.0)
+    assert not answer.point.tau[:passive].any()
+    assert np.all(answer.point.tau[passive:] != 0.0)
     assert passive or np.abs(answer.nu_dot).max() < 1e-9
-    np.testing.assert_array_equal(answer.base_wrench, np.zeros(6))
+    np.testing.assert_array_equal(answer.point.base_wrench, np.zeros(6))

@@ -131,11 +131,12 @@ def start(model, setup, milliseconds=None):
 
 
 def assert_same(answer, expected):
-    for name in ('A', 'B', 'tau', 'nu_dot'):
+    for name in ('A', 'B', 'nu_dot'):
         np.testing.assert_array_equal(getattr(answer, name), getattr(expected, name))
-    np.testing.assert_array_equal(answer.state.data, expected.state.data)
-    assert answer.stamp == expected.stamp
-    assert answer.odometry_stamp == expected.odometry_stamp
+    np.testing.assert_array_equal(answer.point.tau, expected.point.tau)
+    np.testing.assert_array_equal(answer.point.state.data, expected.point.state.data)
+    assert answer.point.stamp == expected.point.stamp
+    assert answer.point.odometry_stamp == expected.point.odometry_stamp
 
 
 def times(factor):
@@ -305,10 +306,11 @@ def test_base__is_carried_along_its_twist_as_pinocchio_does(
     stream, answer = answer_to(sensor_robot, stamp, *inputs, twist_frame=twist_frame)
     H, v = reference(sensor_robot, frame, place, turn, twist, twist_frame)
     expected = (H * pin.exp6(v * milliseconds * 1e-3)).homogeneous
-    assert_close(answer.state.H, expected, 1e-14, 'pose')
-    assert_close(answer.state.v, v, 1e-14, 'twist')
-    assert (answer.world_frame, answer.stamp, answer.odometry_stamp) == ('map', stamp, T0)
-    assert answer.odometry_age == pytest.approx(milliseconds * 1e-3, abs=1e-12)
+    assert_close(answer.point.state.H, expected, 1e-14, 'pose')
+    assert_close(answer.point.state.v, v, 1e-14, 'twist')
+    point = answer.point
+    assert (point.world_frame, point.stamp, point.odometry_stamp) == ('map', stamp, T0)
+    assert point.odometry_age == pytest.approx(milliseconds * 1e-3, abs=1e-12)
     assert stream.newest_stamps == {'joint state': stamp, 'odometry': T0}
     if milliseconds < 0:  # an odometry that is after the joint state may be too far, too
         with dropped(Cause.SKEW):
@@ -322,8 +324,8 @@ def test_quaternion_within_the_tolerance__is_normalised(sensor_robot, length, tu
     message = odometry(T0, np.zeros(3), length * turn, np.zeros(6))
     _, answer = answer_to(sensor_robot, T0, ('odom', message))
     expected, _ = reference(sensor_robot, 'base', np.zeros(3), turn, np.zeros(6))
-    assert_close(answer.state.H, expected.homogeneous, 1e-14)
-    R = answer.state.H[:3, :3]
+    assert_close(answer.point.state.H, expected.homogeneous, 1e-14)
+    R = answer.point.state.H[:3, :3]
     assert_close(R.T @ R, np.eye(3), 1e-15)
 
 
@@ -343,7 +345,7 @@ def test_child_frame_and_prefix__say_what_messages_are_about(sensor_robot, setti
         answer_to(sensor_robot, T0, message, **options)[1]
         for message, options in zip(inputs, (settings, {}), strict=True)
     )
-    np.testing.assert_array_equal(found.state.data, expected.state.data)
+    np.testing.assert_array_equal(found.point.state.data, expected.point.state.data)
 
 
 @pytest.mark.parametrize('name', ['arm', 'base_link'])
@@ -403,20 +405,20 @@ def test_transforms__give_pose_and_turning_exactly_and_the_velocity_late(sensor_
     motion, count, cutoff = Motion(sensor_robot), 300, 20.0
     stream, answer = motion.run(count, tf_velocity_cutoff=cutoff, **options)
     t, late = 2e-3 * (count - 1), 1e-3 + 1.0 / (2.0 * np.pi * cutoff)
-    assert_close(answer.state.H, motion.pose(t), 1e-12)
-    assert_close(answer.state.v[3:], motion.v[3:], 1e-13)
+    assert_close(answer.point.state.H, motion.pose(t), 1e-12)
+    assert_close(answer.point.state.v[3:], motion.v[3:], 1e-13)
     then = motion.pose(t - late)[:3, :3] @ motion.v[:3]  # in world axes
-    assert_close(answer.state.v[:3], motion.pose(t)[:3, :3].T @ then, 2e-3)
+    assert_close(answer.point.state.v[:3], motion.pose(t)[:3, :3].T @ then, 2e-3)
     delay = stream.details['delay of the linear velocity of the base [ms]']
     assert delay == f'{1e3 * late:.3f}'
-    assert answer.world_frame == 'odom'
+    assert answer.point.world_frame == 'odom'
     assert stream.newest_stamps['transform'] == T0 + round(t * 1e3) * MS
 
 
 def test_straight_motion__has_its_velocity_at_once(sensor_robot):
     motion = Motion(sensor_robot, v=(0.4, -0.3, 0.2, 0.0, 0.0, 0.0))
     _, answer = motion.run(3)
-    assert_close(answer.state.v, motion.v, 1e-9)
+    assert_close(answer.point.state.v, motion.v, 1e-9)
 
 
 def test_chain__is_composed_of_static_and_moving_transforms(sensor_robot):
@@ -537,15 +539,15 @@ def test_whole__has_all_parts_at_the_newest_stamp(quadruped):
     both = part(0, 0), part(1, 8)
     first, answer = (take(stream, 'joint_states', message) for message in both)
     assert first is None
-    assert answer.stamp == T0 + 8 * MS
+    assert answer.point.stamp == T0 + 8 * MS
     for c, name in enumerate(NAMES):
         source, late = (both[0], 0.008) if name in both[0].name else (both[1], 0.0)
         s, r, tau = (
             getattr(source, field)[source.name.index(name)]
             for field in ('position', 'velocity', 'effort')
         )
-        assert (answer.state.r[c], answer.tau[c]) == (r, tau)
-        assert answer.state.s[c] == pytest.approx(s + late * r, abs=1e-15)
+        assert (answer.point.state.r[c], answer.point.tau[c]) == (r, tau)
+        assert answer.point.state.s[c] == pytest.approx(s + late * r, abs=1e-15)
     counts = stream.counts
     assert (counts.received, counts.parts, counts.answered, counts.dropped) == (2, 1, 1, 0)
 

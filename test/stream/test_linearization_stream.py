@@ -25,7 +25,7 @@ T0, MS = 50 * SECOND, 1_000_000
 
 def assert_library_says_the_same(answer, model, settings):
     """Compare an answer with the public API about the answer's own state, to the last bit."""
-    state, tau = answer.state.copy(), answer.tau.copy()
+    state, tau = answer.point.state.copy(), answer.point.tau.copy()
     if settings.form == 'continuous':
         expected = seen_from(Linearizer(model)(state, tau), settings.reference)
         if settings.representation != 'body':
@@ -58,9 +58,9 @@ def test_answer__is_what_the_library_says(quadruped, method, reference, represen
     take(stream, 'odom', source.odometry(T0))
     message = source.joint_state(T0)
     answer = take(stream, 'joint_states', message)
-    np.testing.assert_array_equal(answer.state.s, message.position)
-    np.testing.assert_array_equal(answer.state.r, message.velocity)
-    np.testing.assert_array_equal(answer.tau, message.effort)
+    np.testing.assert_array_equal(answer.point.state.s, message.position)
+    np.testing.assert_array_equal(answer.point.state.r, message.velocity)
+    np.testing.assert_array_equal(answer.point.tau, message.effort)
     assert_library_says_the_same(answer, quadruped, settings)
     assert answer.compute_time > 0.0
 
@@ -70,7 +70,7 @@ def test_fixed_base__needs_no_odometry():
     stream = LinearizationStream(model, StreamSettings())
     answer = Source(model).feed(stream, T0)
     assert answer.A.shape == (24, 24)
-    assert (answer.odometry_stamp, answer.world_frame) == (0, 'base')
+    assert (answer.point.odometry_stamp, answer.point.world_frame) == (0, 'base')
     assert_library_says_the_same(answer, model, stream.settings)
 
 
@@ -82,7 +82,7 @@ def test_timer__answers_once_about_the_newest_joint_state(quadruped):
     messages = [source.joint_state(T0 + k * MS) for k in range(3)]
     assert all(take(stream, 'joint_states', message) is None for message in messages)
     answer = take(stream, 'timer', None)
-    np.testing.assert_array_equal(answer.state.s, messages[-1].position)
+    np.testing.assert_array_equal(answer.point.state.s, messages[-1].position)
     assert take(stream, 'timer', None) is None
     assert (stream.counts.received, stream.counts.skipped, stream.counts.answered) == (3, 2, 1)
 
@@ -100,7 +100,7 @@ def test_efforts__may_be_others_than_those_of_the_joint_states(quadruped, source
     for k in range(2):
         message = robot.joint_state(T0 + k * MS)
         message.effort = message.effort[: 12 * k]
-        np.testing.assert_array_equal(take(stream, 'joint_states', message).tau, efforts)
+        np.testing.assert_array_equal(take(stream, 'joint_states', message).point.tau, efforts)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_max_rate__leaves_out_what_comes_faster(quadruped, max_rate, answered):
     counts = stream.counts
     assert (counts.received, counts.answered, counts.skipped) == (100, answered, 100 - answered)
     set_back = T0 - 2 * SECOND  # the first is answered whatever the last one was
-    assert source.feed(stream, set_back).stamp == set_back
+    assert source.feed(stream, set_back).point.stamp == set_back
 
 
 # ---- Joint states between odometries, and those that wait for one
@@ -180,11 +180,11 @@ def test_joint_states__wait_for_the_odometry_after_them(stream, quadruped):
         assert take(stream, 'joint_states', joints(quadruped, t)) is None
     after, stamps = time.perf_counter(), []
     for answer in stream.take('odom', base(10)):
-        stamps.append(answer.stamp)
-        position = joints(quadruped, (answer.stamp - T0) // MS).position
-        np.testing.assert_array_equal(answer.state.s, position)
-        assert answer.odometry_stamp == T0
-        assert before < answer.received_at < after < answer.began_at
+        stamps.append(answer.point.stamp)
+        position = joints(quadruped, (answer.point.stamp - T0) // MS).position
+        np.testing.assert_array_equal(answer.point.state.s, position)
+        assert answer.point.odometry_stamp == T0
+        assert before < answer.point.received_at < after < answer.point.began_at
     assert stamps == [T0 + t * MS for t in (1, 5, 9)]
     counts = stream.counts
     assert (counts.received, counts.answered, counts.dropped) == (4, 3, 0)
@@ -192,8 +192,8 @@ def test_joint_states__wait_for_the_odometry_after_them(stream, quadruped):
     for t in (0, 10):
         assert take(stream, 'odom', base(t)) is None
     answer = take(stream, 'joint_states', joints(quadruped, 4))  # at once
-    assert answer.stamp == T0 + 4 * MS
-    assert_close(answer.odometry_age, 4e-3, 1e-9)
+    assert answer.point.stamp == T0 + 4 * MS
+    assert_close(answer.point.odometry_age, 4e-3, 1e-9)
 
 
 def test_patient_joint_states__are_answered_whichever_topic_comes_first(quadruped):
@@ -212,7 +212,7 @@ def test_patient_joint_states__are_answered_whichever_topic_comes_first(quadrupe
             stream.on_drop = lambda drop: None
             answers.append(
                 {
-                    answer.stamp: answer.A.copy()
+                    answer.point.stamp: answer.A.copy()
                     for topic, message in [*order, ('end', None)]
                     for answer in stream.take(topic, message)
                 }
@@ -236,7 +236,7 @@ def test_patience__has_an_end(quadruped, settings, most):
         assert take(stream, 'joint_states', joints(quadruped, t)) is None
     with dropped(Cause.SKEW, f'has waited for {(most + 1) * 1e-3:.4f} s .* max_wait'):
         take(stream, 'joint_states', joints(quadruped, 11 + most))
-    assert [answer.stamp for answer in stream.take('odom', base(25))] == [T0 + 20 * MS]
+    assert [answer.point.stamp for answer in stream.take('odom', base(25))] == [T0 + 20 * MS]
 
 
 @pytest.mark.parametrize('first', ['joint states', 'odometry'])
@@ -245,6 +245,6 @@ def test_max_rate__counts_those_that_wait_and_those_that_need_not(quadruped, fir
     messages = [('joint_states', joints(quadruped, t)) for t in range(1, 10)]
     messages.insert(0 if first == 'odometry' else 9, ('odom', base(10)))
     take(stream, 'odom', base(0))
-    stamps = [answer.stamp for message in messages for answer in stream.take(*message)]
+    stamps = [answer.point.stamp for message in messages for answer in stream.take(*message)]
     assert stamps == [T0 + t * MS for t in (1, 5, 9)]
     assert stream.counts.skipped == 6

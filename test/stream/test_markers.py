@@ -58,7 +58,7 @@ def test_forces__start_at_the_feet_and_are_scaled_by_the_weight(stream, writer, 
     clear, *arrows = writer.write(answer).markers
     assert (clear.action, clear.ns, clear.id, colour(clear)) == (3, 'contact_forces', 0, GREY)
     oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), quadruped)
-    pin.framesForwardKinematics(oracle.pin_model, oracle.data, oracle.q(answer.state))
+    pin.framesForwardKinematics(oracle.pin_model, oracle.data, oracle.q(answer.point.state))
     scale = 0.6 / (9.81 * pin.computeTotalMass(oracle.pin_model))
     wrenches = answer.contacts.wrenches.reshape(4, -1)
     for k, (foot, one, wrench) in enumerate(zip(FEET, arrows, wrenches, strict=True)):
@@ -73,7 +73,7 @@ def test_forces__start_at_the_feet_and_are_scaled_by_the_weight(stream, writer, 
 
 def test_modes__move_bodies_as_pinocchio_does_and_say_how_fast(stream, writer, quadruped):
     answer = Source(quadruped).feed(stream, T0)
-    writer.show_modes(SETTINGS, Snapshot(answer.stamp, answer.A.copy(), answer.state))
+    writer.show_modes(SETTINGS, Snapshot(answer.point.stamp, answer.A.copy(), answer.point.state))
     markers = writer.write(answer).markers
     values, vectors = np.linalg.eig(answer.A)
     oracle = PinocchioOracle.read_urdf(robots.path('quadruped'), quadruped)
@@ -82,7 +82,7 @@ def test_modes__move_bodies_as_pinocchio_does_and_say_how_fast(stream, writer, q
         assert [one.id for one in (*arrows, words)] == list(range(len(quadruped.body_names) + 1))
         assert {words.type, *(one.type for one in arrows)} == {9, 0}
         assert (colour(words), words.scale.z) == (COLOURS[rank], 0.06)
-        height = vector(words.pose.position) - answer.state.H[:3, 3]
+        height = vector(words.pose.position) - answer.point.state.H[:3, 3]
         assert_close(height, (0.0, 0.0, 0.4 + 0.08 * rank), 1e-12)
         named = re.fullmatch(r'(.+): (\S+) Hz, (grows|decays), (\S+) s', words.text)
         frequency, time = float(named[2]), float(named[4]) * (1 if named[3] == 'decays' else -1)
@@ -91,7 +91,7 @@ def test_modes__move_bodies_as_pinocchio_does_and_say_how_fast(stream, writer, q
         assert abs(values[k] - value) < 0.01 * abs(value)
         shape = vectors[: quadruped.m, k]
         shape = (shape / shape[np.argmax(np.abs(shape))]).real
-        moving = State(answer.state.H, answer.state.s, shape[:6], shape[6:])
+        moving = State(answer.point.state.H, answer.point.state.s, shape[:6], shape[6:])
         pin.forwardKinematics(
             oracle.pin_model, oracle.data, oracle.q(moving), oracle.velocity(moving)
         )
@@ -109,5 +109,6 @@ def body_joints(oracle):
 def test_arrays__are_due_once_a_period_and_when_the_clock_was_set_back(stream, writer, quadruped):
     answer = Source(quadruped).feed(stream, T0)
     stamps = T0, T0 + SECOND // 20, T0 + SECOND // 10, T0 + SECOND * 19 // 100, T0 + SECOND // 20
-    due = [writer.is_due(answer._replace(stamp=stamp)) for stamp in stamps]
+    points = (answer.point._replace(stamp=stamp) for stamp in stamps)
+    due = [writer.is_due(answer._replace(point=point)) for point in points]
     assert due == [True, False, True, False, True]

@@ -70,17 +70,19 @@ def test_linearization__comes_back_as_it_was(kinds, base, form):
     _, answer = answer_of(model, settings)
     message = LinearizationWriter(kinds[0](), model, settings).write(answer)
     received = read_linearization(message)
-    for name in ('A', 'B', 'nu_dot', 'drift', 'tau'):
+    for name in ('A', 'B', 'nu_dot', 'drift'):
         np.testing.assert_array_equal(getattr(received, name), getattr(answer, name))
-    assert_close(received.state.H, answer.state.H, 1e-15)
+    state = answer.point.state
+    np.testing.assert_array_equal(received.tau, answer.point.tau)
+    assert_close(received.state.H, state.H, 1e-15)
     for name in ('s', 'v', 'r'):
-        np.testing.assert_array_equal(getattr(received.state, name), getattr(answer.state, name))
+        np.testing.assert_array_equal(getattr(received.state, name), getattr(state, name))
     if settings.mass_matrix:
         pinocchio = PinocchioOracle.read_urdf(robots.path('quadruped'), model)
-        assert_close(received.mass_matrix, pinocchio.mass_matrix(answer.state), 1e-12)
+        assert_close(received.mass_matrix, pinocchio.mass_matrix(state), 1e-12)
     else:
         assert received.mass_matrix.size == 0
-    assert received.stamp == answer.stamp
+    assert received.stamp == answer.point.stamp
     assert received.model_hash == model.hash
     assert received.joint_names == model.joint_names
     np.testing.assert_array_equal(received.gravity, model.gravity)
@@ -171,7 +173,7 @@ def test_summary__holds_sizes_and_counts(kinds, quadruped):
     assert message.base_linear_acceleration == pytest.approx(np.linalg.norm(answer.nu_dot[:3]))
     assert message.base_angular_acceleration == pytest.approx(np.linalg.norm(answer.nu_dot[3:6]))
     assert message.joint_acceleration == np.abs(answer.nu_dot[6:]).max()
-    assert np.cos(message.base_tilt) == pytest.approx(answer.state.H[2, 2])
+    assert np.cos(message.base_tilt) == pytest.approx(answer.point.state.H[2, 2])
     assert message.odometry_age == pytest.approx(5e-9)
     assert (message.received, message.published, message.dropped) == (1, 1, 0)
     assert message.latency == 0.25

@@ -96,7 +96,7 @@ def test_file__makes_the_robot_linearizable_by_what_it_publishes(name, robot, lo
     assert np.isfinite(answer.A).all()
     assert np.abs(answer.B).max() > 0.0
     assert stream.counts.dropped == 0
-    assert len(answer.wrenches) == len(settings.wrench_topics)
+    assert len(answer.point.external) == len(settings.wrench_topics)
 
 
 def test_overlay_of_the_page__fits_the_quadruped(tmp_path):

@@ -72,7 +72,7 @@ def test_window__holds_what_was_answered(quadruped):
     robot.step()  # not asked for yet
     robot.stream.watch.open()
     answer = robot.step()
-    first = answer.state.copy(), answer.tau.copy(), answer.nu_dot.copy()
+    first = answer.point.state.copy(), answer.point.tau.copy(), answer.nu_dot.copy()
     while robot.stream.watch.is_open:
         answer = robot.step()
     window = robot.stream.watch.take()
@@ -83,7 +83,7 @@ def test_window__holds_what_was_answered(quadruped):
     np.testing.assert_array_equal(window.twists[0], first[0].v)
     np.testing.assert_array_equal(window.efforts[0], first[1])
     np.testing.assert_array_equal(window.accelerations[0], first[2])
-    np.testing.assert_array_equal(window.rates[-1], answer.state.r)
+    np.testing.assert_array_equal(window.rates[-1], answer.point.state.r)
     np.testing.assert_allclose(window.ages, 1e-3)
     assert robot.stream.watch.take() is None
     robot.step()

@@ -83,15 +83,15 @@ class Watch:
         """Copy the numbers of an answer into the open stretch; close it when it is long enough."""
         if not self.is_open:
             return
-        stamp = answer.stamp
+        point, stamp = answer.point, answer.point.stamp
         if self._samples:
             pause = stamp - self._samples[-1][0]
             if not 0 <= pause <= GAP:
                 self.open()
             elif pause < CLOSEST:
                 return
-        arrays = answer.state.data, answer.tau, answer.nu_dot[: self._m]
-        self._samples.append((stamp, *(array.copy() for array in arrays), answer.odometry_age))
+        arrays = point.state.data, point.tau, answer.nu_dot[: self._m]
+        self._samples.append((stamp, *(array.copy() for array in arrays), point.odometry_age))
         count = len(self._samples)
         is_long = stamp - self._samples[0][0] >= LONGEST * 1e9 and count >= LEAST_SAMPLES
         self.is_open = not (is_long or count == MOST)

@@ -66,6 +66,10 @@ class StateInput:
             self._pairing.add(sample)
         return sample
 
+    def take_odometry(self, message: Any) -> None:
+        """Keep a nav_msgs/Odometry; raise `DroppedInput` where it cannot be used."""
+        self.topics['odom'](message)
+
     def merge(self, message: Any) -> Any | None:
         """Return a joint state that is whole, or None while parts of it are missing.
 

@@ -84,15 +84,15 @@ class MarkerWriter:
 
     def is_due(self, answer: Answer) -> bool:
         """Return whether it is time for another array; a clock that was set back starts anew."""
-        if self._last is not None and 0 <= answer.stamp - self._last < self._period:
+        if self._last is not None and 0 <= answer.point.stamp - self._last < self._period:
             return False
-        self._last = answer.stamp
+        self._last = answer.point.stamp
         return True
 
     def write(self, answer: Answer) -> Any:
         """Return the markers of an answer: all earlier ones go."""
-        at = Kinematics(self._model, answer.state)
-        forces = external_forces(at, answer.wrenches)
+        at = Kinematics(self._model, answer.point.state)
+        forces = external_forces(at, answer.point.external)
         if answer.contacts is not None:
             forces += contact_forces(at, answer.contacts.contacts, answer.contacts.wrenches)
         array = self._make[0]()
@@ -109,7 +109,8 @@ class MarkerWriter:
                 markers.append(self._marker(answer, name, number, colour, ends))
             text = self._marker(answer, name, len(arrows), colour)
             text.type, text.text, text.scale.z = _TEXT, words, 0.06
-            _write_point(text.pose.position, answer.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank))
+            above = answer.point.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank)
+            _write_point(text.pose.position, above)
             markers.append(text)
         array.markers = markers
         return array
@@ -120,8 +121,8 @@ class MarkerWriter:
         """Return an arrow between two ends (3,), or what is to be another kind."""
         _, make_marker, make_point = self._make
         marker = make_marker()
-        marker.header.frame_id = answer.world_frame
-        write_stamp(marker.header.stamp, answer.stamp)
+        marker.header.frame_id = answer.point.world_frame
+        write_stamp(marker.header.stamp, answer.point.stamp)
         marker.ns, marker.id, marker.type, marker.action = name, number, _ARROW, _ADD
         marker.pose.orientation.w = 1.0
         shade = marker.color

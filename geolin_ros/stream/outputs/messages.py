@@ -16,7 +16,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import WrenchKind
 from geolin_ros.stream.analysis import Analysis
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import Answer
+from geolin_ros.stream.linearization_stream import Answer, OperatingPoint
 from geolin_ros.stream.message_fields import (
     MatrixWriter,
     allocate,
@@ -43,9 +43,9 @@ _EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3, 'inverse_dynamics': 4, 'g
 _NU_DOT_SOURCES = {'predicted': 1, 'measured': 2, 'zero': 3}
 
 
-def _write_header(header: Any, answer: Answer) -> None:
-    write_stamp(header.stamp, answer.stamp)
-    header.frame_id = answer.world_frame
+def _write_header(header: Any, point: OperatingPoint) -> None:
+    write_stamp(header.stamp, point.stamp)
+    header.frame_id = point.world_frame
 
 
 class StateWriter:
@@ -130,21 +130,21 @@ class LinearizationWriter:
 
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""
-        message = self.message
-        _write_header(message.header, answer)
-        write_stamp(message.odometry_stamp, answer.odometry_stamp)
-        self._state.write(answer.state)
+        message, point = self.message, answer.point
+        _write_header(message.header, point)
+        write_stamp(message.odometry_stamp, point.odometry_stamp)
+        self._state.write(point.state)
         if self._next_state is not None and answer.next_state is not None:
             self._next_state.write(answer.next_state)
-        self._efforts[:] = answer.tau
+        self._efforts[:] = point.tau
         self._nu_dot[:] = answer.nu_dot
-        write_wrench(message.base_wrench_residual, answer.base_wrench)
-        for written, wrench in zip(message.external_wrenches, answer.wrenches, strict=True):
+        write_wrench(message.base_wrench_residual, point.base_wrench)
+        for written, wrench in zip(message.external_wrenches, point.external, strict=True):
             written.link, written.kind = wrench.link, WRENCH_KINDS[wrench.kind]
             write_wrench(written.wrench, np.concatenate((wrench.force, wrench.moment)))
             written.point.x, written.point.y, written.point.z = np.asarray(wrench.point).tolist()
-        trust, verdict = message.trust, answer.verdict
-        trust.findings = [*answer.findings, *(() if verdict is None else verdict.warnings)]
+        trust, verdict = message.trust, point.verdict
+        trust.findings = [*point.findings, *(() if verdict is None else verdict.warnings)]
         if verdict is not self._verdict and verdict is not None:
             self._verdict, found = verdict, verdict.certificate
             write_stamp(trust.stamp, verdict.stamp)
@@ -176,7 +176,7 @@ class ForwardDynamicsWriter:
     def write(self, answer: Answer) -> Any:
         """Fill and return the message."""
         message = self.message
-        _write_header(message.header, answer)
+        _write_header(message.header, answer.point)
         if self._first:
             write_twist(message.base_acceleration, answer.nu_dot[:6])
         self._joints[:] = answer.nu_dot[self._first :]
@@ -196,28 +196,28 @@ class SummaryWriter:
 
     def write(self, answer: Answer, counts: Counts, latency: float) -> Any:
         """Fill and return the message; ``latency`` from the callback's start until now [s]."""
-        message = self.message
-        _write_header(message.header, answer)
+        message, point = self.message, answer.point
+        _write_header(message.header, point)
         message.compute_time, message.latency = answer.compute_time, latency
-        message.odometry_age = answer.odometry_age
+        message.odometry_age = point.odometry_age
         message.a_norm, message.b_norm = largest(answer.A), largest(answer.B)
         nu_dot = answer.nu_dot
         if self._floating:
             message.base_linear_acceleration = float(np.sqrt(nu_dot[:3] @ nu_dot[:3]))
             message.base_angular_acceleration = float(np.sqrt(nu_dot[3:6] @ nu_dot[3:6]))
             nu_dot = nu_dot[6:]
-        residual = answer.base_wrench
+        residual = point.base_wrench
         message.base_force_residual = float(np.sqrt(residual[:3] @ residual[:3]))
         message.base_torque_residual = float(np.sqrt(residual[3:] @ residual[3:]))
         message.joint_acceleration = largest(nu_dot) if nu_dot.size else 0.0
         if answer.contacts is not None:
             message.active_contacts = sum(c.active for c in answer.contacts.contacts)
             message.contact_rank = answer.contacts.redundancy.rank
-        message.base_tilt = float(np.arccos(np.clip(answer.state.H[2, 2], -1.0, 1.0)))
+        message.base_tilt = float(np.arccos(np.clip(point.state.H[2, 2], -1.0, 1.0)))
         message.received, message.published = counts.received, counts.answered
         message.dropped = counts.dropped
-        if answer.verdict is not None:
-            message.trust_deviation = answer.verdict.certificate.deviation
+        if point.verdict is not None:
+            message.trust_deviation = point.verdict.certificate.deviation
         analysis, self.analysis = self.analysis, None
         if analysis is not None:
             write_stamp(message.spectrum_stamp, analysis.stamp)
