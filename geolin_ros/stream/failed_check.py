@@ -24,9 +24,9 @@ from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
-from geolin_ros.stream.self_check import Sample, Verdict, certify, form_of, wrong
+from geolin_ros.stream.self_check import Sample, SelfCheck, Verdict, wrong
 from geolin_ros.typing import Array
-from geolin_ros.verification.certificate import Certificate, Certifier, Claim
+from geolin_ros.verification.certificate import Certificate, Claim
 
 FORMAT = 'geolin failed check 1'
 KEPT = (*MODEL_NAMES, 'form', 'dt', 'method', 'reference', 'representation')
@@ -141,8 +141,7 @@ def linearize_again(failed: FailedCheck) -> Claim:
 
 def check_again(failed: FailedCheck, claim: Claim) -> Certificate:
     """Certify a claim about the state of a failed check, along the directions taken then."""
-    certifier = Certifier(failed.model, form_of(failed.settings))
-    return certify(certifier, Sample(failed.sample.stamp, claim))
+    return SelfCheck(failed.model, failed.settings).certify(failed.sample._replace(claim=claim))
 
 
 def _state(claim: Claim) -> dict[str, Array]:

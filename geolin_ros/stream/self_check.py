@@ -81,7 +81,7 @@ class SelfCheck:
         start = time.thread_time()  # what others take meanwhile is not the check's
         try:
             warning = conditioning(self._model, sample.claim.state).warning
-            found = certify(self._certifier, sample)
+            found = self.certify(sample)
         except (GeolinError, np.linalg.LinAlgError) as error:
             self.impossible += 1
             self.reason = str(error)
@@ -95,6 +95,10 @@ class SelfCheck:
         warnings = (warning,) if warning else ()
         self.newest = Verdict(sample.stamp, found, self._checks, self._failures, warnings)
         return self.newest
+
+    def certify(self, sample: Sample) -> Certificate:
+        """Certify along directions that follow from the stamp, to be found again."""
+        return self._certifier.check(sample.claim, np.random.default_rng(sample.stamp))
 
     @property
     def errors(self) -> list[str]:
@@ -141,8 +145,3 @@ def form_of(settings: StreamSettings) -> Form:
     if settings.form == 'continuous':
         return Form(settings.reference, settings.representation)
     return Form(settings.reference, settings.representation, settings.method, settings.dt)
-
-
-def certify(certifier: Certifier, sample: Sample) -> Certificate:
-    """Certify along directions that follow from the stamp, to be found again."""
-    return certifier.check(sample.claim, np.random.default_rng(sample.stamp))

@@ -46,7 +46,8 @@ class JointInput:
             self._look_up(list(message.name))
         values = np.asarray(getattr(message, field), dtype=np.float64)
         if values.shape[0] != self._count:
-            raise self._wrong_length(field, values.shape[0], missing)
+            cause = Cause.LENGTH if values.size else missing
+            raise _wrong_length(field, values.size, self._count, cause)
         values.take(self._index, out=out, mode='clip')  # all are inside; 'raise' would buffer
         if field == 'effort' and self._model.effort_scale:
             out *= self._model.effort_scale
@@ -79,18 +80,18 @@ class JointInput:
             self._index[c] = position[name]
         self._names, self._count = names, len(names)
 
-    def _wrong_length(self, field: str, length: int, missing: Cause) -> DroppedInput:
-        fix = f'let the publisher fill {field}'
-        if length == 0 and missing == Cause.MISSING_EFFORT:
-            fix = (
-                'let the publisher of joint_states (sensor_msgs/msg/JointState) fill effort, or '
-                'set parameter torque_source to zero, topic or inverse_dynamics'
-            )
-        return DroppedInput(
-            missing if length == 0 else Cause.LENGTH,
-            f'joint state has {length} entries in {field}, expected {self._count}, one a name; '
-            f'{fix}',
+
+def _wrong_length(field: str, length: int, expected: int, cause: Cause) -> DroppedInput:
+    fix = f'let the publisher fill {field}'
+    if cause is Cause.MISSING_EFFORT:
+        fix = (
+            'let the publisher of joint_states (sensor_msgs/msg/JointState) fill effort, or set '
+            'parameter torque_source to zero, topic or inverse_dynamics'
         )
+    return DroppedInput(
+        cause,
+        f'joint state has {length} entries in {field}, expected {expected}, one a name; {fix}',
+    )
 
 
 class JointParts:
@@ -133,11 +134,7 @@ class JointParts:
         for field in FIELDS:
             values = np.asarray(getattr(message, field), dtype=np.float64)
             if values.size not in (0, len(message.name)):
-                raise DroppedInput(
-                    Cause.LENGTH,
-                    f'joint state has {values.size} entries in {field}, expected '
-                    f'{len(message.name)}, one a name; let the publisher fill {field}',
-                )
+                raise _wrong_length(field, values.size, len(message.name), Cause.LENGTH)
             self._values[field][joints] = values[entries] if values.size else np.nan
         self._stamps[joints], self._is_fresh[joints] = stamp, True
         newest = int(self._stamps.max())
