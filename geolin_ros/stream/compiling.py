@@ -26,12 +26,8 @@ def announced(begins: Callable[[str], object]) -> Generator[None, None, None]:
         def on_end(self, event: event.Event) -> None:
             pass
 
-    listener = Listener()
-    event.register('numba:compile', listener)
-    try:
+    with event.install_listener('numba:compile', Listener()):
         yield
-    finally:
-        event.unregister('numba:compile', listener)
 
 
 @contextmanager

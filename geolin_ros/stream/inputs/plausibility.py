@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.inputs.odometry_check import MOVING, OdometryCheck
@@ -206,8 +207,7 @@ def _wrong_acceleration(window: Window) -> str:
     predicted = np.einsum('tij,tj->ti', R, window.accelerations[:, :3] + np.cross(w, u))
     measured = (velocity[step:] - velocity[:-step]) / time
     half = 0.5 * (predicted[1:] + predicted[:-1])
-    total = np.concatenate((np.zeros((1, 3)), np.cumsum(half, axis=0)))
-    mean = (total[step:] - total[:-step]) / step
+    mean = sliding_window_view(half, step, axis=0).mean(axis=-1)
     error = _size(mean - measured)
     if error < max(ACCELERATING, MISMATCH * _size(measured)):
         return ''
