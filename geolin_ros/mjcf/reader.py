@@ -24,7 +24,7 @@ from geolin_ros.description import (
 )
 from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import ModelError, unknown_name
-from geolin_ros.mjcf.recognition import is_mjcf
+from geolin_ros.mjcf import is_mjcf
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray

@@ -3,9 +3,7 @@
 """Names and units of the rows and columns of A and B."""
 
 import functools
-from collections.abc import Callable
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from geolin_ros.model.tree import TreeModel
 
@@ -27,24 +25,7 @@ class Label(NamedTuple):
         return f'{self.name} [{self.unit}]'
 
 
-Labels = Callable[[TreeModel], tuple[Label, ...]]
-
-
-def _once(make: Labels) -> Labels:
-    """Return the same, made once a robot."""
-    made: WeakKeyDictionary[TreeModel, tuple[Label, ...]] = WeakKeyDictionary()
-
-    @functools.wraps(make)
-    def labels(model: TreeModel) -> tuple[Label, ...]:
-        found = made.get(model)
-        if found is None:
-            found = made[model] = make(model)
-        return found
-
-    return labels
-
-
-@_once
+@functools.lru_cache(maxsize=8)
 def state_labels(model: TreeModel) -> tuple[Label, ...]:
     """Return one label for each entry of z = [H; s; v; r] (fixed base: [s; r])."""
     units = joint_units(model)
@@ -59,7 +40,7 @@ def state_labels(model: TreeModel) -> tuple[Label, ...]:
     return pose + positions + twist + rates
 
 
-@_once
+@functools.lru_cache(maxsize=8)
 def input_labels(model: TreeModel) -> tuple[Label, ...]:
     """Return one label for each actuated joint's effort."""
     units = dict(zip(model.joint_names, joint_units(model), strict=True))

@@ -160,10 +160,11 @@ class LinearizerNode(RobotNode):
             Input(Odometry, 'odom'),
         ]
         if settings.base_source == 'tf':
-            kind = _transform_type()
+            from tf2_msgs.msg import TFMessage
+
             inputs += [
-                Input(kind, '/tf', partial(self.take, 'tf')),
-                Input(kind, '/tf_static', self._on_static, LATCHED_BY_MANY),
+                Input(TFMessage, '/tf', partial(self.take, 'tf')),
+                Input(TFMessage, '/tf_static', self._on_static, LATCHED_BY_MANY),
                 Input(Imu, 'imu'),
             ]
         if settings.contacts.source == 'topic':
@@ -174,13 +175,15 @@ class LinearizerNode(RobotNode):
         """Refuse what contradicts itself, and transforms where their messages are missing."""
         present = {row.name: self.get_parameter(row.name).value for row in TABLE}
         stream_settings(present | dict(values))
-        if values.get('base_source') == 'tf':
-            _transform_type()
-        if values.get('marker_rate') and find_spec('visualization_msgs') is None:
-            raise ConfigurationError(
-                f'parameter marker_rate is {values["marker_rate"]:g} Hz, but package '
-                'visualization_msgs is not installed; install it, or set marker_rate to 0'
-            )
+        for name, is_used, package in (
+            ('base_source', values.get('base_source') == 'tf', 'tf2_msgs'),
+            ('marker_rate', values.get('marker_rate'), 'visualization_msgs'),
+        ):
+            if is_used and find_spec(package) is None:
+                raise ConfigurationError(
+                    f'parameter {name} is {values[name]}, which needs the package {package}; '
+                    f'install it, or leave {name} at its default'
+                )
 
     def _on_static(self, message: Any) -> None:
         self._static |= {stamped.child_frame_id: stamped for stamped in message.transforms}
@@ -393,18 +396,6 @@ class LinearizerNode(RobotNode):
         pipeline.warnings = findings(window, pipeline.model, frame, skew)
         for source, sentence in pipeline.warnings.items():
             self._warn(source, sentence)
-
-
-def _transform_type() -> Any:
-    """Return the type tf2_msgs/TFMessage; raise `ConfigurationError` if it is not installed."""
-    try:
-        from tf2_msgs.msg import TFMessage
-    except ImportError as error:
-        raise ConfigurationError(
-            f'parameter base_source is tf, which needs the package tf2_msgs: {error}; install it '
-            '(ros-$ROS_DISTRO-tf2-msgs) or take odometry'
-        ) from error
-    return TFMessage
 
 
 def __getattr__(name: str) -> Any:

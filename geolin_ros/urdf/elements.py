@@ -210,13 +210,13 @@ class Reader:
         if inertia.get(INERTIA) is not None:
             read = partial(_numbers, shape=(3, 3))
             return self._value(inertia, INERTIA, read, 'finite numbers (3, 3)', np.eye(3))
-        missing = [key for key in _MOMENTS if inertia.get(key) is None]
         xx, xy, xz, yy, yz, zz = (self._number(inertia, key, 1.0) for key in _MOMENTS)
-        if missing:
-            problem = f'<inertia> has no {", ".join(missing)}: taken as a point mass'
-            self._warn(inertial, problem, f'add {missing[0]}="..."')
-            return np.zeros((3, 3))
-        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        missing = [key for key in _MOMENTS if inertia.get(key) is None]
+        if not missing:
+            return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        problem = f'<inertia> has no {", ".join(missing)}: taken as a point mass'
+        self._warn(inertial, problem, f'add {missing[0]}="..."')
+        return np.zeros((3, 3))
 
     def pose(self, element: Located) -> Array:
         """Return the pose of an <origin>; without one the identity."""
