@@ -21,7 +21,7 @@ makes overlays of recordings.
 import dataclasses
 import fnmatch
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,10 @@ def apply_overlay(
     cannot be read; `UnknownNameError` if a joint pattern matches nothing, or a frame is unknown.
     """
     where = 'overlay' if isinstance(overlay, Mapping) else str(overlay)
-    if not isinstance(overlay, Mapping):
-        try:
-            overlay = read_yaml(overlay) or {}
-        except InputError as error:
-            raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
-    _check_keys(where, overlay, _KEYS)
+    if isinstance(overlay, Mapping):
+        _check_keys(where, overlay, _KEYS)
+    else:
+        overlay = parse_overlay(overlay, where, read_yaml)
     links, joints = overlay.get('links') or {}, overlay.get('joints') or {}
     for key, rows in (('joints', joints), ('links', links)):
         if not isinstance(rows, Mapping):
@@ -76,13 +74,15 @@ def apply_overlay(
     return attach_payloads(description, overlay.get('payloads') or (), where)
 
 
-def parse_overlay(text: str, where: str = 'overlay') -> Mapping[str, Any]:
+def parse_overlay(
+    text: str | Path, where: str = 'overlay', parse: Callable[[Any], Any] = parse_yaml
+) -> Mapping[str, Any]:
     """Return the mapping that a YAML text holds.
 
     Raises `ModelError` if it is no YAML or no mapping; says ``where`` it is from.
     """
     try:
-        content: Mapping[str, Any] = parse_yaml(text) or {}
+        content: Mapping[str, Any] = parse(text) or {}
     except InputError as error:
         raise ModelError(f'{where}: cannot be read as YAML: {error}') from error
     _check_keys(where, content, _KEYS)

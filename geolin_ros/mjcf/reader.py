@@ -358,7 +358,11 @@ class _Reader:
         springs, dampers, passive = self._springs, self._dampers, self._has_passive_forces
         losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
         falls = np.any(option.gravity) and not self._disables('GRAVITY')
-        actuators = [i for i in range(m.nu) if self._is_of_several(i)]
+        of_joints = np.isin(m.actuator_trntype, _TO_JOINTS)  # else of something else
+        hinges = m.jnt_type > 1  # or slides
+        actuators = [
+            i for i in range(m.nu) if not (of_joints[i] and hinges[m.actuator_trnid[i, 0]])
+        ]
         only: dict[str, Any] = {
             'jnt_stiffness': np.flatnonzero(m.jnt_type <= 1),
             'actuator_armature': actuators,
@@ -391,14 +395,13 @@ class _Reader:
                     name = _name(getattr(m, kind)(at), kind, at)
                     fix = 'set it to zero, or give it as torque'
                     raise self._refusal(f'{what} of {kind} {name!r}', 'none', fix)
-        free = np.flatnonzero(m.jnt_type == 0)[:1]
-        for attribute, of_dofs, acts in (
-            ('armature', m.dof_armature, True),
-            ('damping', m.dof_damping, dampers),
-            ('frictionloss', m.dof_frictionloss, losses),
+        for attribute, acts in (
+            ('armature', True),
+            ('damping', dampers),
+            ('frictionloss', losses),
         ):
-            for j in free:
-                value = of_dofs[m.jnt_dofadr[j]]
+            for j in np.flatnonzero(m.jnt_type == 0)[:1]:
+                value = getattr(m, f'dof_{attribute}')[m.jnt_dofadr[j]]
                 if acts and value:
                     problem = f'has {attribute} {value:g}, left out: the base moves freely'
                     fix = f'set {attribute}="0", or give the force as a wrench'
@@ -409,13 +412,6 @@ class _Reader:
             raise self._refusal(what, 'rigid bodies in a vacuum', 'remove it')
         if m.nflex:
             raise self._refusal('deformable bodies (<flex>)', 'rigid ones', 'remove them')
-
-    def _is_of_several(self, actuator: int) -> bool:
-        """Whether an actuator drives something else than a hinge or a slide."""
-        m = self._m
-        if m.actuator_trntype[actuator] not in _TO_JOINTS:
-            return True
-        return bool(m.jnt_type[m.actuator_trnid[actuator, 0]] <= 1)
 
     def _refusal(self, found: str, expected: str, fix: str) -> ModelError:
         return ModelError(f'{self._source}: holds {found}, expected {expected}; {fix}')

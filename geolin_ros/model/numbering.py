@@ -56,24 +56,6 @@ class DependentJoint(NamedTuple):
     offset: float
 
 
-@dataclass(frozen=True)
-class JointLimits:
-    """Limits per joint coordinate, each (n,): [rad or m, rad/s or m/s, N m or N]."""
-
-    lower: Array
-    upper: Array
-    velocity: Array
-    effort: Array
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A link of the description: ``placement`` (4, 4) on the moving body that carries it."""
-
-    body: int
-    placement: Array
-
-
 def number_bodies(
     description: Description,
     base: str,
@@ -83,7 +65,7 @@ def number_bodies(
 ) -> dict[str, Any]:
     """Return the fields of a `TreeModel` about bodies and joints, numbered depth first.
 
-    Options as in `TreeModel.from_description`.
+    ``frames`` and ``limits`` as tuples; options as in `TreeModel.from_description`.
     """
     check_tree(description)
     description = _expand_planar_joints(description)
@@ -182,17 +164,17 @@ def _root_link(
 
 def _merge_fixed_joints(
     description: Description, root: str, links: dict[str, Link], children: dict[str, list[Joint]]
-) -> tuple[list[Body], dict[str, Frame]]:
+) -> tuple[list[Body], dict[str, tuple[int, Array]]]:
     """Walk the tree depth first; links behind fixed joints join the body that carries them."""
     bodies: list[Body] = []
-    frames: dict[str, Frame] = {}
+    frames: dict[str, tuple[int, Array]] = {}
     pending: list[tuple[str, Joint | None, int, Array]] = [(root, None, -1, np.eye(4))]
     while pending:
         name, joint, carrier, placement = pending.pop()
         if joint is None or joint.kind != 'fixed':  # this link opens a body
             bodies.append(Body(name, carrier, joint, placement))
             carrier, placement = len(bodies) - 1, np.eye(4)
-        frames[name] = Frame(carrier, placement)
+        frames[name] = (carrier, placement)
         bodies[carrier].inertia += moved_inertia(links[name].inertia, placement)
         for following in reversed(children[name]):
             pending.append((following.child, following, carrier, placement @ following.placement))
@@ -334,8 +316,8 @@ def _starts(sizes: IntArray) -> IntArray:
     return np.cumsum(sizes) - sizes
 
 
-def _limits(joints: list[Joint]) -> JointLimits:
-    """Return the limits of the rates of independent joints."""
+def _limits(joints: list[Joint]) -> tuple[Array, Array, Array, Array]:
+    """Return lower, upper, velocity and effort limits of the rates of independent joints."""
     rows = []
     for joint in joints:
         limits, count = joint.limits, len(KINDS[joint.kind].rates)
@@ -343,7 +325,7 @@ def _limits(joints: list[Joint]) -> JointLimits:
         rows += [(low, high, limits.velocity, limits.effort)] * count
     bounds = np.ascontiguousarray(np.array(rows, dtype=np.float64).reshape(-1, 4).T)
     bounds.setflags(write=False)
-    return JointLimits(*bounds)
+    return bounds[0], bounds[1], bounds[2], bounds[3]
 
 
 def _joint_order(

@@ -41,7 +41,7 @@ from geolin_ros.errors import (
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
-from geolin_ros.model.numbering import DependentJoint, Frame, JointLimits, number_bodies
+from geolin_ros.model.numbering import DependentJoint, number_bodies
 from geolin_ros.model.positions import AXES, GroupJoint, Positions
 from geolin_ros.model.state import State
 from geolin_ros.renamed import with_old_names
@@ -84,6 +84,24 @@ class LockedJoint(NamedTuple):
 
     name: str
     position: float
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Limits per joint coordinate, each (n,): [rad or m, rad/s or m/s, N m or N]."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A link of the description: ``placement`` (4, 4) on the moving body that carries it."""
+
+    body: int
+    placement: Array
 
 
 @with_old_names
@@ -219,6 +237,8 @@ class TreeModel:
         description, locked = lock_joints(description, locked)
         numbered = number_bodies(description, base, mimic, joints, friction)
         numbered['warnings'] = (*noted, *numbered['warnings'])
+        numbered['limits'] = JointLimits(*numbered['limits'])
+        frames = {name: Frame(*place) for name, place in numbered.pop('frames').items()}
         names = numbered['joint_names']
         measured = {
             joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
@@ -231,6 +251,7 @@ class TreeModel:
             name=description.name,
             base=base,
             gravity=three_numbers('gravity', options.get('gravity', STANDARD_GRAVITY)),
+            frames=frames,
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
             actuated_joints=names if actuated is None else tuple(actuated),
             effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),

@@ -44,10 +44,8 @@ def elements_of(parsed: Any, found: list[Finding]) -> Located:
             for joint in transmission.joints:
                 _element(element, 'joint', name=joint.name)
             for actuator in transmission.actuators:
-                if actuator.mechanicalReduction is not None:
-                    _element(element, 'mechanicalReduction').text = str(
-                        actuator.mechanicalReduction
-                    )
+                if (ratio := actuator.mechanicalReduction) is not None:
+                    _element(element, 'mechanicalReduction').text = str(ratio)
     except (AttributeError, TypeError) as error:
         raise Refused(
             '',

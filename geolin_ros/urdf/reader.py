@@ -91,12 +91,10 @@ def _examined(source: Any, of_text: str = '') -> tuple[Description | None, list[
     """Return what `examine` does, and a name for the source; ``of_text`` if it must be text."""
     found: list[Finding] = []
     is_object = not isinstance(source, bytes | bytearray | str | Path)
-    if is_object:
-        name = f'{type(source).__module__}.{type(source).__qualname__} object'
-    else:
-        name = of_text or (str(source) if _is_path(source) else TEXT_SOURCE)
+    name = of_text or (str(source) if _is_path(source) else TEXT_SOURCE)
     try:
         if is_object:
+            name = f'{type(source).__module__}.{type(source).__qualname__} object'
             root = elements_of(source, found)
         else:
             root = parse(_encoded(source) if of_text else document(source), found)

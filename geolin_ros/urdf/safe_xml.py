@@ -61,19 +61,17 @@ def parse(data: bytes, found: list[Finding]) -> Located:
         )  # fmt: skip
     encoding = 'utf-8' if data.startswith(BOM_UTF8) else None  # whatever the document declares
     data = data.removeprefix(BOM_UTF8).lstrip(b' \t\r\n')  # blanks may not precede a declaration
+    fix = 'check the file with an XML tool such as xmllint'
     try:
         return _parse(data, encoding)
     except _IllFormedError as error:
-        mended, fix = _mended(data), 'check the file with an XML tool such as xmllint'
         problem = f'not well-formed XML: {error}'
-        try:
-            if mended == data:
-                raise
-            root = _parse(mended, encoding)
-        except _IllFormedError:
-            raise Refused('', problem, fix) from error
-        found.append(Finding('warning', '', f'{problem}: read as urdfdom does', fix))
-        return root
+    try:
+        root = _parse(_mended(data), encoding)
+    except _IllFormedError as error:
+        raise Refused('', problem, fix) from error
+    found.append(Finding('warning', '', f'{problem}: read as urdfdom does', fix))
+    return root
 
 
 class _IllFormedError(Exception):
