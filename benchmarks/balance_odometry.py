@@ -17,7 +17,7 @@ from pathlib import Path
 from geolin_demos.balance.baseline import ScheduledLqr, largest_borne, run
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.robots import BUNDLED, add_robot_arguments, simulator_of
-from geolin_demos.sim.sensors import Imu
+from geolin_demos.sim.simulator import Imu
 
 from benchmarks.simulated_odometry import Odometry
 from geolin_ros.errors import GeolinError

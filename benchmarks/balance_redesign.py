@@ -13,8 +13,7 @@ from functools import partial
 
 import numpy as np
 from geolin_demos.balance.baseline import ScheduledLqr, largest_borne, run
-from geolin_demos.balance.cases import cases_of
-from geolin_demos.balance.motions import Moment, Motion
+from geolin_demos.balance.cases import Moment, Motion, cases_of
 from geolin_demos.balance.robots import (
     BUNDLED,
     DESIGNS,

@@ -35,4 +35,4 @@ class Throw:
 if __name__ == '__main__':
     robot.PERIOD = round(1e9 / float(sys.argv[1]))
     robot.Flight = Throw
-    sys.exit(robot.main(sys.argv[2:]))
+    sys.exit(robot.run_robot(robot.FlyingRobot, 'robot', 'quadruped', sys.argv[2:]))

@@ -5,8 +5,7 @@
 from typing import Any
 
 import numpy as np
-from geolin_demos.sim.sensors import Imu, ImuSensor
-from geolin_demos.sim.simulator import Simulator
+from geolin_demos.sim.simulator import Imu, ImuSensor, Simulator
 from geolin_demos.sim.world import OFF, ON
 from geolin_estimation.base_state import Deviations
 from geolin_estimation.base_stream import BaseAnswer, BaseSettings, BaseStream

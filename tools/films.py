@@ -156,7 +156,7 @@ def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -
     """Yield frames of a robot on LQR that is pushed four times."""
     import mujoco
     from geolin_demos.balance.baseline import ScheduledLqr
-    from geolin_demos.balance.motions import stand
+    from geolin_demos.balance.cases import stand
     from geolin_demos.sim.simulator import Simulator
     from geolin_demos.sim.trial import PERIOD, push_of
     from geolin_tools.view.scene import drawn
@@ -282,7 +282,7 @@ class Moments:
 
     def __init__(self, seconds: float) -> None:
         from geolin_demos.balance.baseline import ScheduledLqr
-        from geolin_demos.balance.motions import stand
+        from geolin_demos.balance.cases import stand
         from geolin_demos.sim.simulator import Simulator
         from geolin_demos.sim.trial import push_of
 

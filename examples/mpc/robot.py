@@ -19,10 +19,9 @@ if __name__ == '__main__':
 
 import numpy as np
 import rclpy
-from geolin_demos.balance.graph import RobotGraph
-from geolin_demos.balance.motions import Motion, stand, stops
+from geolin_demos.balance.cases import Motion, stand, stops
+from geolin_demos.balance.graph import Answers, RobotGraph, Run
 from geolin_demos.balance.robots import simulator_of
-from geolin_demos.balance.run import Answers, Run
 from geolin_demos.demo.descriptions import published
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Recording, push_of

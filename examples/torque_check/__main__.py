@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from geolin_demos.demo.__main__ import INTERRUPTED, discovery
-from geolin_demos.demo.processes import Child
+from geolin_demos.demo.__main__ import discovery
+from geolin_demos.demo.processes import INTERRUPTED, Child
 from geolin_demos.demo.robot import PERIOD
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message

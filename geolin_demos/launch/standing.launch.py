@@ -20,10 +20,8 @@ from launch.actions import (
     ExecuteProcess,
     IncludeLaunchDescription,
     OpaqueFunction,
-    RegisterEventHandler,
     SetEnvironmentVariable,
 )
-from launch.event_handlers import OnShutdown
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
@@ -36,6 +34,7 @@ ARGUMENTS = {
     'state_estimator': ('true', 'Whether LQR knows the base by the state estimator.'),
     'output': ('', 'Folder for what comes of each case.'),
 }
+FOLDER = tempfile.TemporaryDirectory(prefix='geolin-standing-')  # as long as the launch
 
 
 def start(context):
@@ -44,8 +43,7 @@ def start(context):
     robot, feet, output = given['robot'], given['feet'], given['output']
     is_estimated = is_true('state_estimator', given['state_estimator'])
     simulator = simulator_of(robot, feet)
-    temporary = tempfile.TemporaryDirectory(prefix='geolin-standing-')
-    parameters = Path(temporary.name, 'nodes.yaml')
+    parameters = Path(FOLDER.name, 'nodes.yaml')
     parameters.write_text(json.dumps(standing_parameters(simulator, robot)))
     process = ExecuteProcess(
         name='simulator',
@@ -66,9 +64,8 @@ def start(context):
             'publish_efforts': 'true',
         }.items(),
     )
-    clear = RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: temporary.cleanup()))
     end = supervise(process, lambda _: False)  # the chain ends the launch itself
-    return [clear, end, bringup, process]
+    return [end, bringup, process]
 
 
 def generate_launch_description() -> LaunchDescription:

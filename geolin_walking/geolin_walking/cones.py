@@ -31,19 +31,9 @@ TWIST = 0.05
 
 
 class Cones:
-    """The rows of a robot's feet; those of feet in the air are zero.
+    """The rows of a robot's feet, those of feet in the air zero, and their ``kinds`` (rows,).
 
-    Parameters
-    ----------
-    model, supports
-        The robot and its feet, in the order of the contacts of its linearizer.
-    friction
-        mu to plan with, below that of most floors.
-
-    Attributes
-    ----------
-    kinds : (rows,)
-        Which of `KINDS` each row is, for `StageProblem`.
+    Feet are in the order of the contacts of the linearizer.
     """
 
     def __init__(

@@ -21,22 +21,15 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True)
 class Gait:
-    """Groups of feet that swing one after another.
+    """Groups of feet, by number, that swing one after another.
 
     Attributes
     ----------
-    groups
-        Numbers of the feet that swing together, in turn.
     dt
-        Time step of the plan; feet lift and land at multiples of it [s].
-    half
-        Ticks from the lift of a group to that of the next.
-    swing
-        Ticks in the air; for the others of ``half`` all feet stand.
-    shift
-        Ticks on all feet before the first lift.
-    horizon
-        Intervals of the plan.
+        Time step of the plan; feet lift and land at multiples of it, ticks [s].
+    half, swing, shift, horizon
+        Ticks from the lift of a group to that of the next; in the air, for the others of ``half``
+        all feet stand; on all feet before the first lift; of the plan.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -52,9 +45,9 @@ class Gait:
         return (len(self.groups) * self.half - self.swing) * self.dt
 
 
-def trot(fore_left: int = 0, fore_right: int = 1, hind_left: int = 2, hind_right: int = 3) -> Gait:
-    """Return diagonal pairs of four feet, 0.2 s in the air, 40 ms on all of them."""
-    return Gait(((fore_left, hind_right), (fore_right, hind_left)), 0.02, 12, 10, 2)
+def trot(one: tuple[int, ...] = (0, 3), other: tuple[int, ...] = (1, 2)) -> Gait:
+    """Return two diagonals of four feet in turn, 0.2 s in the air, 40 ms on all of them."""
+    return Gait((one, other), 0.02, 12, 10, 2)
 
 
 def steps() -> Gait:
@@ -74,13 +67,7 @@ class Swing:
 
 
 class Schedule:
-    """The swings there are and those to come, while the robot walks.
-
-    Attributes
-    ----------
-    swings
-        In order; those that are over are forgotten. Without any the robot stands.
-    """
+    """The ``swings`` there are and those to come, in order; without any the robot stands."""
 
     def __init__(self, gait: Gait) -> None:
         self.gait = gait
@@ -88,10 +75,7 @@ class Schedule:
         self._turn = 0
 
     def extend(self, tick: int, goes_on: bool) -> None:
-        """Forget what is over at a tick, and plan swings to the end of the horizon.
-
-        Where the robot shall not go on, swings that have begun end, and no others begin.
-        """
+        """Forget what is over at a tick; where the robot goes on, plan to beyond the horizon."""
         gait = self.gait
         last = self.swings[-1] if self.swings else None
         self.swings = [swing for swing in self.swings if swing.land > tick]

@@ -33,21 +33,12 @@ SAME = 0.01
 def gait_gains(
     model: TreeModel, supports: Sequence[Support], command: Command, posture: State | None = None
 ) -> GaitGains:
-    """Return the gains of walking as commanded, from standing on.
-
-    Parameters
-    ----------
-    model, supports
-        The robot, and its feet: four points, or two soles.
-    command
-        Velocity to walk at, which it takes up at once.
-    posture
-        How it stands; by default `standing_posture`.
+    """Return the gains of walking as commanded, from a posture on, by default `standing_posture`.
 
     Raises
     ------
     ConfigurationError
-        If there is no gait for such feet.
+        If there is no gait for such feet: four points, or two soles.
     InfeasibleError
         If the robot of the model falls, or stands still, or its plans do not repeat.
     NotStabilizableError
@@ -60,7 +51,7 @@ def gait_gains(
     feet = {support.frame: support for support in supports}
     knots = [_knot(plan, gain, feet, margin) for plan, gain in zip(plans, K, strict=True)]
     ends = plans[first].states[0], plans[-1].states[1]
-    begin, end = (level(_state(model, row).H) for row in ends)
+    begin, end = (level(posture.over(row).H) for row in ends)
     displacement = end @ se3.inverse(begin)
     displacement[2, 3] = 0.0
     return GaitGains(model.hash, tuple(knots), first, displacement)
@@ -92,7 +83,7 @@ def _walked(
         arrays = (problem.A, problem.B, problem.Q, problem.R, problem.S)
         plans.append(plan)
         steps.append(Step(*(array[0].copy() for array in arrays)))
-        state = _state(model, plan.states[1])
+        state = posture.over(plan.states[1])
         touching = [support.frame in plan.in_force[1] for support in supports]
     raise InfeasibleError(
         f'plans of robot {model.name!r} do not repeat within {LONGEST:g} s, expected the same '
@@ -100,18 +91,12 @@ def _walked(
     )
 
 
-def _state(model: TreeModel, row: Array) -> State:
-    state = model.neutral_state()
-    state.data = row
-    return state
-
-
 def _knot(plan: Plan, K: Array, feet: dict[str, Support], margin: float) -> Gains:
     model = plan.model
     complement = plan.complement.copy()
     complement[:, : model.m] = 0.0
     return Gains(
-        state=_state(model, plan.states[0]),
+        state=model.neutral_state().over(plan.states[0]),
         feedforward=plan.efforts[0][model.actuated],
         K=K,
         K_complement=complement,

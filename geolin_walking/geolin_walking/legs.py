@@ -18,13 +18,7 @@ ENOUGH = 5e-5  # [m, rad]
 
 
 class Legs:
-    """The joints between the base and each foot.
-
-    Attributes
-    ----------
-    joints
-        Numbers of the joints of each leg.
-    """
+    """The ``joints`` between the base and each foot, by number."""
 
     def __init__(self, model: TreeModel, supports: Sequence[Support]) -> None:
         self.model = model

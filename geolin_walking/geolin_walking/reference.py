@@ -350,6 +350,4 @@ def about_z(angle: Array | float) -> Array:
 
 def in_world(v: Array, yaw: Array | float) -> Array:
     """Return (vx, vy, yaw rate) (..., 3) in world axes."""
-    c, s = np.cos(yaw), np.sin(yaw)
-    x, y = v[..., 0], v[..., 1]
-    return np.stack((c * x - s * y, s * x + c * y, v[..., 2]), axis=-1)
+    return np.asarray((about_z(yaw) @ v[..., None])[..., 0])

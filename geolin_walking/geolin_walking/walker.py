@@ -62,23 +62,18 @@ Linearize = Callable[[Array, Array, Array, Sequence[tuple[str, ...]]], Linearize
 class Law(NamedTuple):
     """tau = u_0 + K log(x_want^-1 g), cut at its limits; x_want moves between two states.
 
-    Without a newer law in time, joints are damped.
+    Those are rows (2, 22 + 2 n) of `State.data` at times (2,) [s]; u_0 and its limit are (n_u,), K
+    is (n_u, 2 m), of the actuated joints (n_u,). ``until`` when a newer law must have come [s]:
+    joints are damped from then on.
     """
 
     times: Array
-    """(2,) [s]"""
     states: Array
-    """(2, 22 + 2 n) rows of `State.data`."""
     efforts: Array
-    """(n_u,)"""
     gains: Array
-    """(n_u, 2 m)"""
     limit: Array
-    """(n_u,)"""
     actuated: IntArray
-    """(n_u,) joints."""
     until: float
-    """[s]"""
 
     def since(self, time: float) -> 'Law':
         """Return the same law, its times counted from a time [s]."""
@@ -107,27 +102,19 @@ def valid_until(times: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A plan and its law.
+    """What a robot does, and its law.
 
     Attributes
     ----------
-    phase
-        What the robot does.
-    times : (N + 1,)
-        Of the nodes [s].
-    states : (N + 1, 22 + 2 n)
-        Rows of `State.data`.
+    times, states : (N + 1,), (N + 1, 22 + 2 n)
+        Of the nodes [s], and rows of `State.data` there.
     efforts : (N, n)
-    gains : (n_u, 2 m)
-        K_0 of the first interval.
-    complement : (n_u, 2 m)
-        The impedance of what its contacts forbid.
+    gains, complement : (n_u, 2 m)
+        K_0 of the first interval, and the impedance of what its contacts forbid.
     in_force
         Feet that stand in each interval.
     wrenches : (N, rows)
         Forces of all feet at the nodes, in contact axes [N, N m].
-    limit : (n_u,)
-        Of the efforts.
     reference, solution
         What it should be, and of the quadratic program; None while damping.
     """
@@ -140,7 +127,6 @@ class Plan:
     complement: Array
     in_force: tuple[tuple[str, ...], ...]
     wrenches: Array
-    limit: Array
     model: TreeModel
     reference: Reference | None = None
     solution: Solution | None = None
@@ -149,17 +135,16 @@ class Plan:
     def law(self) -> Law:
         """What acts until the next plan."""
         actuated, K = self.model.actuated, self.gains - self.complement
-        tau, until = self.efforts[0][actuated], valid_until(self.times)
-        return Law(self.times[:2], self.states[:2], tau, K, self.limit, actuated, until)
+        tau, limit = self.efforts[0][actuated], effort_limits(self.model)
+        until = valid_until(self.times)
+        return Law(self.times[:2], self.states[:2], tau, K, limit, actuated, until)
 
 
 class Walker:
-    """Plans again and again.
+    """Plans again and again, with a coefficient of friction.
 
     Parameters
     ----------
-    friction
-        Coefficient to plan with.
     about_last_plan
         Whether to linearize about the last plan, or about the reference.
     linearize
@@ -167,8 +152,6 @@ class Walker:
 
     Attributes
     ----------
-    contacts
-        Of the feet, in their order.
     problem
         The quadratic program of the newest plan.
     """
@@ -184,10 +167,9 @@ class Walker:
         self.planner, self.weights = planner, weights
         self.model = model = planner.model
         self.supports: Sequence[Support] = planner.supports
-        self.contacts = contacts_of(self.supports)
         N, k = planner.gait.horizon, 2 * model.m
         if linearize is None:
-            along = Linearizer(model, self.contacts).along
+            along = Linearizer(model, contacts_of(self.supports)).along
             linearize = partial(along, out=along.room(N))
         self._linearize = linearize
         self._cones = Cones(model, self.supports, friction)
@@ -196,8 +178,7 @@ class Walker:
         self._diagonals = [np.einsum('kii->ki', M) for M in (self.problem.Q, self.problem.R)]
         self.problem.row_weights[:] = FORCE_WEIGHT
         self.problem.bound_weights[:] = BOUND_WEIGHT / np.mean(self._limit) ** 2
-        self._prices = weights.state(model)
-        self._about_last = about_last_plan
+        self._prices, self._about_last = weights.state(model), about_last_plan
         self._last: Plan | None = None
         self._has_fallen = False
 
@@ -215,9 +196,9 @@ class Walker:
 
     def damping(self, time: float, state: State) -> Plan:
         """Return the plan of a robot that has fallen, or shall not move."""
-        model, limit = self.model, self._limit
-        gains = np.zeros((len(limit), 2 * model.m))
-        gains[np.arange(len(limit)), model.m + 6 + model.actuated] = -DAMPING_TIME * limit
+        model, n_u = self.model, len(self._limit)
+        gains = np.zeros((n_u, 2 * model.m))
+        gains[np.arange(n_u), model.m + 6 + model.actuated] = -DAMPING_TIME * self._limit
         return Plan(
             phase=Phase.DAMPING,
             times=np.array([time, time + 1.0]),
@@ -227,7 +208,6 @@ class Walker:
             complement=np.zeros_like(gains),
             in_force=((),),
             wrenches=np.zeros((1, sum(support.rows for support in self.supports))),
-            limit=limit,
             model=model,
         )
 
@@ -270,7 +250,7 @@ class Walker:
         except (NotFiniteError, SingularInertiaError):
             return None
         at = self.planner.legs.points(states)
-        self._fill(L, at, reference, states, efforts)
+        self._fill(L, at, reference, states, efforts[:, model.actuated])
         z0 = differences(states[:1], state.data[None])[0]
         solution = problem.solve(z0, most=RECURSIONS[self.supports[0].kind])
         if not solution.is_finite or np.abs(solution.z).max() > 1e3:
@@ -289,21 +269,15 @@ class Walker:
             complement=self._impedance(states[:1], reference.in_force[0], at.J[0]),
             in_force=reference.in_force,
             wrenches=L.wrenches + by_z + by_w,
-            limit=self._limit,
             model=model,
             reference=reference,
             solution=solution,
         )
 
     def _fill(
-        self,
-        L: LinearizedTrajectory,
-        at: Places,
-        reference: Reference,
-        states: Array,
-        efforts: Array,
+        self, L: LinearizedTrajectory, at: Places, reference: Reference, states: Array, own: Array
     ) -> None:
-        """Write the quadratic program."""
+        """Write the quadratic program about states and efforts (N, n_u)."""
         problem, model, weights = self.problem, self.model, self.weights
         m, dt = model.m, self.planner.gait.dt
         problem.A[:], problem.B[:], problem.c[:] = L.A, L.B, L.c
@@ -311,7 +285,6 @@ class Walker:
         prices = self._prices * share[:, None]
         prices[-1, :6] *= weights.end
         prices[-1, m : m + 6] *= weights.end
-        own = efforts[:, model.actuated]
         R = share[:-1, None] / (weights.efforts * self._limit) ** 2
         for matrix in (problem.Q, problem.S, problem.R):
             matrix[:] = 0.0
@@ -414,11 +387,10 @@ def walker_for(
         )
     planner = Planner(model, supports, trot(), posture)
     fore, left = planner.home[:, 0] > planner.home[:, 0].mean(), planner.home[:, 1] > 0.0
-    corners = [np.flatnonzero((fore == f) & (left == s)) for f in (1, 0) for s in (1, 0)]
-    if any(len(corner) != 1 for corner in corners):
+    if len({*zip(fore, left, strict=True)}) != 4:
         raise ConfigurationError(
             f'feet of robot {model.name!r} stand at {np.round(planner.home, 3).tolist()} from the '
             'base, expected one at each corner'
         )
-    gait = trot(*(int(corner[0]) for corner in corners))
-    return Walker(Planner(model, supports, gait, posture), QUADRUPED, **options)
+    diagonals = [tuple(np.flatnonzero((fore == left) == same).tolist()) for same in (True, False)]
+    return Walker(Planner(model, supports, trot(*diagonals), posture), QUADRUPED, **options)

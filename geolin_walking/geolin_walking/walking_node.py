@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from geolin_control.parameters import supports_of
@@ -38,7 +39,7 @@ from geolin_walking.gait import Phase
 from geolin_walking.parameters import WALKING_TABLE
 from geolin_walking.reference import Command
 from geolin_walking.walker import Linearize, contacts_of
-from geolin_walking.walking_stream import PlanWriter, Question, WalkingStream
+from geolin_walking.walking_stream import Question, WalkingStream, write_plan
 
 SERVICE = 'linearizer/linearize_along'
 """Of the linearizer of the same namespace, unless it is called otherwise."""
@@ -89,7 +90,7 @@ class WalkingNode(RobotNode):
         """Return a walker that has planned in this process, and the writer of its messages."""
         WalkingStream(reading.model, reading.values, self._counts).warm_up()
         stream = self.make_stream(reading)
-        return Pipeline(stream, PlanWriter(lambda name: getattr(msg, name)(), stream))
+        return Pipeline(stream, partial(write_plan, lambda name: getattr(msg, name)(), stream))
 
     @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -118,7 +119,7 @@ class WalkingNode(RobotNode):
                 question = question._replace(command=Command())
             plan = stream.walker.plan(*question[1:])
             elapsed = time.perf_counter() - start
-            messages = pipeline.writer.write(plan, question.stamp, elapsed)
+            messages = pipeline.writer(plan, question.stamp, elapsed)
         except Exception as error:  # else the thread would keep it to itself
             if not isinstance(error, (GeolinError, ConnectionError)):
                 self.get_logger().error(traceback.format_exc())

@@ -35,31 +35,21 @@ from geolin_walking.walker import (
 
 
 class Question(NamedTuple):
-    """What a plan is made of."""
+    """What a plan is made of: stamp of the state [ns], and time since the first one [s]."""
 
     stamp: int
-    """Of the state [ns]."""
     time: float
-    """Since the first state [s]."""
     state: State
     touching: list[bool]
     command: Command
 
 
 class WalkingStream(StateStream[Question]):
-    """Asks for a plan, at the rate of plans.
+    """Asks for a plan, at the rate of plans, by the values of all parameters.
 
     Topics: ``joint_states``, ``odom``, ``contact_states`` with the feet that touch the ground, and
-    ``cmd_vel``.
-
-    Parameters
-    ----------
-    values
-        Of all parameters.
-    linearize
-        See `Walker`.
-    stops
-        Set by ``linearize`` while the robot has to stop, whatever is commanded.
+    ``cmd_vel``. ``linearize`` as of `Walker` sets ``stops`` while the robot has to stop, whatever
+    is commanded.
 
     Attributes
     ----------
@@ -155,47 +145,38 @@ class WalkingStream(StateStream[Question]):
         return Question(stamp, time, self._state.copy(), touching, command)
 
 
-class PlanWriter:
-    """Writes plans into messages.
+def write_plan(
+    make: Callable[[str], Any], stream: WalkingStream, plan: Plan, stamp: int, compute_time: float
+) -> tuple[Any, Any]:
+    """Return a geolin_msgs/WalkingPlan about the state at ``stamp`` [ns], and ContactStates.
 
-    Parameters
-    ----------
-    make
-        Returns an empty message of geolin_msgs by its name.
+    These are the feet that stand now. ``make`` returns an empty message of geolin_msgs by its
+    name.
     """
-
-    def __init__(self, make: Callable[[str], Any], stream: WalkingStream) -> None:
-        self._make, self._stream = make, stream
-
-    def write(self, plan: Plan, stamp: int, compute_time: float) -> tuple[Any, Any]:
-        """Return a geolin_msgs/WalkingPlan about the state at ``stamp`` [ns], and ContactStates.
-
-        These are the feet that stand now.
-        """
-        model, message = self._stream.model, self._make('WalkingPlan')
-        gains, state = message.gains, model.neutral_state()
-        for header in (message.header, gains.header):
-            write_stamp(header.stamp, stamp)
-            header.frame_id = self._stream.world_frame
-        message.phase = int(plan.phase)
-        message.times = array('d', (plan.times - plan.times[0]).tobytes())
-        for field in ('states', 'efforts', 'wrenches'):
-            write_matrix(getattr(message, field), getattr(plan, field))
-        message.feet = [contact.name for contact in self._stream.contacts]
-        message.in_force = [foot in names for names in plan.in_force for foot in message.feet]
-        state.data[:] = plan.states[0]
-        standing = self._make('ContactStates')
-        standing.header = message.header
-        for contact in self._stream.contacts:
-            if contact.name in plan.in_force[0]:
-                entry = self._make('ContactState')
-                write_contact(entry, contact, model)
-                standing.contacts.append(entry)
-        law = state, plan.law.efforts, -plan.gains, plan.complement
-        write_gains(gains, model, standing.contacts, *law)
-        gains.dt, gains.compute_time = float(plan.times[1] - plan.times[0]), compute_time
-        gains.source = gains.SOURCE_MODEL
-        return message, standing
+    model, message = stream.model, make('WalkingPlan')
+    gains, state = message.gains, model.neutral_state()
+    for header in (message.header, gains.header):
+        write_stamp(header.stamp, stamp)
+        header.frame_id = stream.world_frame
+    message.phase = int(plan.phase)
+    message.times = array('d', (plan.times - plan.times[0]).tobytes())
+    for field in ('states', 'efforts', 'wrenches'):
+        write_matrix(getattr(message, field), getattr(plan, field))
+    message.feet = [contact.name for contact in stream.contacts]
+    message.in_force = [foot in names for names in plan.in_force for foot in message.feet]
+    state.data[:] = plan.states[0]
+    standing = make('ContactStates')
+    standing.header = message.header
+    for contact in stream.contacts:
+        if contact.name in plan.in_force[0]:
+            entry = make('ContactState')
+            write_contact(entry, contact, model)
+            standing.contacts.append(entry)
+    law = state, plan.law.efforts, -plan.gains, plan.complement
+    write_gains(gains, model, standing.contacts, *law)
+    gains.dt, gains.compute_time = float(plan.times[1] - plan.times[0]), compute_time
+    gains.source = gains.SOURCE_MODEL
+    return message, standing
 
 
 def read_law(message: Any, limit: Any) -> tuple[Phase, Law]:

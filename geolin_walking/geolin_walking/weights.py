@@ -22,10 +22,8 @@ class WalkingWeights:
         [rad or m] and their rates.
     efforts
         Of each joint, as a share of its limit.
-    foot, foot_velocity
-        Of a foot in the air, world axes: (3,) [m], [m/s].
-    foot_rotation
-        Of a sole in the air [rad].
+    foot, foot_velocity, foot_rotation
+        Of a foot in the air, world axes: (3,) [m], [m/s]; of a sole [rad].
     end
         How many times the deviations of the base count at the end of the horizon.
     force, normal_force, moment

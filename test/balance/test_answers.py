@@ -15,8 +15,13 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 rclpy = pytest.importorskip('rclpy')
 
-from geolin_demos.balance.graph import COMMANDS, STAMPED_COMMANDS, RobotGraph  # noqa: E402
-from geolin_demos.balance.run import Answers, Run  # noqa: E402
+from geolin_demos.balance.graph import (  # noqa: E402
+    COMMANDS,
+    STAMPED_COMMANDS,
+    Answers,
+    RobotGraph,
+    Run,
+)
 from geolin_demos.sim.simulator import Simulator  # noqa: E402
 from geolin_tools.view.live import PUSH_TIME, Live  # noqa: E402
 from geolin_tools.view.watcher import Watcher  # noqa: E402

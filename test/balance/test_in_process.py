@@ -12,7 +12,7 @@ pytest.importorskip('mujoco')
 
 from geolin_control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_demos.balance.baseline import ScheduledLqr
-from geolin_demos.balance.motions import lift_and_put_down, squat, stand
+from geolin_demos.balance.cases import lift_and_put_down, squat, stand
 from geolin_demos.sim.simulator import Push
 from geolin_demos.sim.trial import (
     PERIOD,

@@ -12,7 +12,7 @@ pytest.importorskip('mujoco')
 pytest.importorskip('rosbags')
 
 from geolin_demos.balance.baseline import ScheduledLqr
-from geolin_demos.balance.motions import stand
+from geolin_demos.balance.cases import stand
 from geolin_demos.sim.trial import push_of, simulate
 from geolin_estimation.base_stream import BaseWriter
 

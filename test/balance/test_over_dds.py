@@ -20,8 +20,8 @@ pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
 from geolin_control.feedback_messages import GainsWriter
-from geolin_demos.balance.motions import Moment
-from geolin_demos.balance.report import Row, markdown
+from geolin_demos.balance.baseline import Row, markdown
+from geolin_demos.balance.cases import Moment
 from geolin_demos.balance.robot import leads
 from geolin_demos.balance.robots import simulator_of, standing_parameters
 from geolin_demos.sim.world import text_of

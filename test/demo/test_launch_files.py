@@ -9,21 +9,17 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
-from geolin_demos.demo import __main__ as demo
 
 from geolin_ros.ros.bringup import NODES
 from geolin_ros.stream.parameters.linearizer import TABLE
 
 ROOT = Path(__file__).parents[2]
-TREES = {
-    name: ast.parse((ROOT / 'geolin_demos' / 'launch' / f'{name}.launch.py').read_text())
-    for name in ('demo', 'standing')
-}
+TREE = ast.parse((ROOT / 'geolin_demos' / 'launch' / 'standing.launch.py').read_text())
 
 
-def calls(name, function):
-    """Yield the calls of a function in a launch file."""
-    for node in ast.walk(TREES[name]):
+def calls(function):
+    """Yield the calls of a function in the launch file."""
+    for node in ast.walk(TREE):
         if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == function:
             yield node
 
@@ -35,34 +31,19 @@ def strings(tree):
 
 
 def test_launch_files__start_what_exists():
-    modules = {text for tree in TREES.values() for text in strings(tree)}
-    modules = sorted(text for text in modules if text.startswith('geolin_demos.'))
-    robot = 'geolin_demos.balance.robot'
-    assert modules == [robot, 'geolin_demos.demo.consumer', 'geolin_demos.demo.robot']
-    assert all(importlib.util.find_spec(module) for module in modules)
+    modules = [text for text in strings(TREE) if text.startswith('geolin_demos.')]
+    assert modules == ['geolin_demos.balance.robot']
+    assert importlib.util.find_spec(modules[0])
     scripts = {script.name: script.value for script in entry_points(group='console_scripts')}
     for script, package in NODES.items():
         assert scripts[script].partition('.')[0] == package
-
-
-def test_launch_file_of_the_demo__has_its_arguments_and_defaults():
-    (given,) = (
-        node.value
-        for node in TREES['demo'].body
-        if isinstance(node, ast.Assign) and node.targets[0].id == 'ARGUMENTS'
-    )
-    arguments = ast.literal_eval(given)
-    declared = {name: default for name, (default, _) in arguments.items()}
-    defaults = {name: str(value) for name, value in vars(demo.parse([])).items()}
-    del defaults['base']  # launched, it is that of the file
-    assert declared == defaults
 
 
 def test_simulator_of_the_launch_file__is_given_options_that_it_has():
     pytest.importorskip('mujoco')
     from geolin_demos.balance.robot import parse
 
-    (call,) = calls('standing', 'ExecuteProcess')
+    (call,) = calls('ExecuteProcess')
     options = [text for text in strings(call) if text.startswith('--')]
     assert sorted(options) == ['--estimated', '--feet', '--output', '--robot']
     options.remove('--estimated')

@@ -4,14 +4,12 @@
 
 import pytest
 from support.installation import NOT_HERE
-from support.strangers import BIPED
 
 from geolin_ros import robots
 
 pytest.importorskip('launch_ros', reason=NOT_HERE)
 pytest.importorskip('ros2launch', reason=NOT_HERE)
 
-DEMO = 'geolin_demos', 'demo.launch.py'
 BALANCE = 'geolin_demos', 'standing.launch.py'
 NODE = 'geolin_ros', 'linearization.launch.py'
 QUADRUPED, HUMANOID = (robots.path(name) for name in ('quadruped', 'humanoid'))
@@ -97,7 +95,6 @@ def test_launch__ends_with_status_1_where_its_node_cannot_start(installed, tmp_p
 @pytest.mark.parametrize(
     ('words', 'sentence'),
     [
-        ((*DEMO, 'robot:=nope'), "robot 'nope' is not part of the bundled robots"),
         ((*BALANCE, 'robot:=nope'), "robot 'nope' is not part of the bundled robots"),
         ((*BALANCE, 'state_estimator:=no'), 'state_estimator:=no, expected true or false'),
         ((*NODE, 'use_sim_time:=yes'), 'use_sim_time:=yes, expected true or false'),
@@ -115,22 +112,3 @@ def test_argument_that_cannot_be__ends_the_launch_before_anything_starts(
         assert launch.wait() == 1, launch.log
     assert sentence in launch.log
     assert 'process started' not in launch.log
-
-
-def test_check_that_fails__gives_the_demo_its_status(installed):
-    words = *DEMO, 'duration:=1.0', 'output:=/nowhere/picture.png'
-    with installed.launch(*words) as launch:
-        assert launch.wait() == 1, launch.log
-    assert '[consumer-3] FAIL  ' in launch.log  # of the picture; on a busy machine of others too
-    assert 'consumer-3 ended with status 1, see above' in launch.log
-
-
-def test_launch__ends_with_the_status_of_the_demo(installed, tmp_path):
-    robot = tmp_path / 'stranger.xml'
-    robot.write_text(BIPED)
-    words = *DEMO, f'robot:={robot}', 'duration:=2.0', f'output:={tmp_path}/picture.png'
-    with installed.launch(*words) as launch:
-        status = launch.wait()
-    assert status == int('FAIL' in launch.log), launch.log  # on a busy machine answers may be late
-    assert 'PASS  A and B of' in launch.log
-    assert (tmp_path / 'picture.png').stat().st_size > 1000

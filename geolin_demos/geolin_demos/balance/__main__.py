@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from threading import Event
 
@@ -19,8 +20,7 @@ from geolin_ros.ros.signals import end_early, stop_on_signals
 if __name__ == '__main__':
     end_early('balance', 130)  # while modules are imported
 
-from geolin_demos.balance.baseline import compare
-from geolin_demos.balance.report import draw, markdown
+from geolin_demos.balance.baseline import compare, draw, markdown
 from geolin_demos.balance.robots import (
     BUNDLED,
     INFEASIBLE,
@@ -29,41 +29,40 @@ from geolin_demos.balance.robots import (
     node_parameters,
     simulator_of,
 )
-from geolin_demos.demo.__main__ import INTERRUPTED, as_arguments, discovery, supervise
-from geolin_demos.demo.processes import Child
+from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
+from geolin_demos.demo.processes import INTERRUPTED, Child
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
 from geolin_ros.stream.compiling import compile_line
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Run all cases of all robots; return the exit status."""
     stop = stop_on_signals()
-    options = parse(arguments)
+    options = parse(None)
     names = [options.robot] if options.robot else [*BUNDLED, *options.also]
-    jobs, rows, infeasible, failed = [], [], [], False
+    seeds = range(options.seed, options.seed + options.seeds)
+    jobs, infeasible, failed = [], [], False
     try:
         with (
             tempfile.TemporaryDirectory(prefix='geolin-balance-') as temporary,
             compile_line('balance'),
         ):
-            for index, name in enumerate(names):
-                for seed in range(options.seed, options.seed + options.seeds):
-                    robot = argparse.Namespace(**vars(options) | {'seed': seed})
-                    robot.robot = str(locate(name).resolve())
-                    folder = Path(temporary, f'{index}-{seed}')
-                    folder.mkdir()
-                    failed |= run_robot(robot, folder, stop) != 0
-                    if stop.is_set():
-                        return INTERRUPTED
-                    jobs += [(robot, file) for file in sorted(folder.glob('[0-9]*.json'))]
-                    refused = folder / INFEASIBLE
-                    reasons = json.loads(refused.read_text()) if refused.exists() else {}
-                    infeasible += [
-                        f'{Path(name).stem}, {case}: {why}' for case, why in reasons.items()
-                    ]
-            if jobs:
-                rows = compare(jobs, stop, not options.skip_largest)
+            for index, (name, seed) in enumerate(product(names, seeds)):
+                path = str(locate(name).resolve())
+                robot = argparse.Namespace(**vars(options) | {'seed': seed, 'robot': path})
+                folder = Path(temporary, str(index))
+                folder.mkdir()
+                failed |= run_robot(robot, folder, stop) != 0
+                jobs += [(robot, file) for file in sorted(folder.glob('[0-9]*.json'))]
+                refused = folder / INFEASIBLE
+                reasons = json.loads(refused.read_text()) if refused.exists() else {}
+                infeasible += [
+                    f'{Path(name).stem}, {case}: {why}' for case, why in reasons.items()
+                ]
+                if stop.is_set():
+                    return INTERRUPTED
+            rows = compare(jobs, stop, not options.skip_largest) if jobs else []
             if stop.is_set():
                 return INTERRUPTED
         text = markdown(rows, infeasible)
@@ -112,11 +111,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add('--seeds', type=int, default=1, help='how many, from --seed on (%(default)s)')
     add('--also', nargs='*', default=[], help='URDF paths of more robots')
-    add(
-        '--skip-largest',
-        action='store_true',
-        help='do not look for the largest impulses, which takes longest',
-    )
+    add('--skip-largest', action='store_true', help='no search for the largest impulses: slow')
     add('--table', type=Path, help='file for the table, in Markdown')
     add('--output', type=Path, default=Path('geolin_balance.png'), help='picture (%(default)s)')
     return parser.parse_args(arguments)

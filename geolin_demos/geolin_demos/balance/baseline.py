@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""LQR and PD with gravity compensation in one process: laws, runs, and how much either bears."""
+"""LQR and PD in one process: laws, runs, how much either bears; a table and a picture of it."""
 
 import argparse
 import json
@@ -13,13 +13,12 @@ from functools import partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from threading import Event
+from typing import Any, NamedTuple
 
 import numpy as np
 from geolin_control.regulator import anchored
 
-from geolin_demos.balance.cases import Case, cases_of
-from geolin_demos.balance.motions import Moment, Motion
-from geolin_demos.balance.report import Row
+from geolin_demos.balance.cases import Case, Moment, Motion, cases_of
 from geolin_demos.balance.robots import simulator_of
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Law, Measure, Recording, simulate
@@ -31,6 +30,93 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.processes import end_with_parent
 from geolin_ros.typing import Array
 
+_HEAD = (
+    'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD',
+    'latency p50/p99', 'missed', 'gains of A, B', 'largest J LQR/PD',
+)  # fmt: skip
+LEGEND = """\
+J: impulse over m g. LQR: three processes over DDS. missed: periods without the answer to their
+state. gains of A, B: how many were made of what the linearizer published about calm states. PD,
+and the largest J that either bears, in one process with exact states and no delay.
+"""
+
+
+class Row(NamedTuple):
+    """One case: LQR over DDS as of `robot.outcome_of`, and PD beside it.
+
+    Largest impulses borne by either [s]; times [s] and distances from the reference [m] of both.
+    """
+
+    robot: str
+    lqr: dict[str, Any]
+    pd: dict[str, Any]
+    borne: tuple[float, float] | None
+    lqr_curve: tuple[Array, Array]
+    pd_curve: tuple[Array, Array]
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as texts."""
+        lqr, both = self.lqr, (self.lqr, self.pd)
+        peaks = (f'{1e3 * one["peak_error"]:.0f}' if one['stands'] else '-' for one in both)
+        settled = (f'{one["settling"]:.2f}' if one['stands'] else '-' for one in both)
+        p50, p99 = lqr['latency']
+        return (
+            self.robot,
+            lqr['name'],
+            f'{lqr["impulse"]:.3f}',
+            *map(_verdict, both),
+            f'{" / ".join(peaks)} mm',
+            f'{" / ".join(settled)} s',
+            f'{1e3 * p50:.2f} / {1e3 * p99:.2f} ms',
+            f'{lqr["missed"]} of {lqr["periods"]}',
+            str(lqr['measured']),
+            '-' if self.borne is None else '{:.3f} / {:.3f} s'.format(*self.borne),
+        )
+
+
+def _verdict(one: dict[str, Any]) -> str:
+    if one['stands']:
+        return 'stands'
+    return 'swings' if one['fallen'] is None else f'falls {one["fallen"]:.1f} s'
+
+
+def markdown(rows: list[Row], infeasible: list[str]) -> str:
+    """Return how many stood, what the columns mean, the table, and what is infeasible."""
+    stood = f'{sum(row.lqr["stands"] for row in rows)} of {len(rows)} cases stand.'
+    table = [_HEAD, ['---'] * len(_HEAD), *(row.cells() for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [stood, '', LEGEND]
+    for line in table:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        lines.append(f'| {" | ".join(cells)} |')
+    lines += ['', *(f'- infeasible: {sentence}' for sentence in infeasible)]
+    return '\n'.join([*lines, ''] if infeasible else lines)
+
+
+def draw(rows: list[Row], output: Path) -> None:
+    """Save a picture of how far the base was off; the suffix chooses the format.
+
+    Raises `OSError` if the file cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.0, 0.6 + 2.0 * len(rows)), layout='constrained', facecolor='white')
+    for row, (axes,) in zip(rows, figure.subplots(len(rows), 1, squeeze=False), strict=True):
+        for start in row.lqr['pushes']:
+            axes.axvspan(start, start + 0.1, color='#eceff2', zorder=0)
+        for (times, away), colour, law in (
+            (row.pd_curve, '#b23a2e', 'PD'),
+            (row.lqr_curve, '#1d4e79', 'LQR over DDS'),
+        ):
+            axes.plot(times, 1e3 * away, color=colour, linewidth=1.0, label=law)
+        axes.set_ylim(0.0, max(1.0, 1.5e3 * row.lqr_curve[1].max()))  # a robot that falls leaves
+        axes.set_title(f'{row.robot}: {row.lqr["name"]}, J {row.lqr["impulse"]:g} s', loc='left')
+        axes.set_ylabel('base off by [mm]')
+    axes.set_xlabel('time [s]')
+    figure.legend(*axes.get_legend_handles_labels(), loc='outside upper right', ncols=2)
+    figure.savefig(output, dpi=110)
+
+
 PD_GAINS = {'point': ((8.0, 0.01), (16.0, 0.01)), 'surface': ((8.0, 0.02), (16.0, 0.01))}
 """Stiffness in effort limits a radian, damping in s of it: the best found, by kind of foot."""
 LARGEST = 0.12
@@ -41,10 +127,9 @@ MakeSensors = Callable[[Simulator], Measure]
 
 
 class ScheduledLqr:
-    """LQR with the gains of each knot, interpolated between knots on the same supports.
+    """u = u_ref - (K + K_complement) log(g_ref^-1 g), all along the motion, anchored at the feet.
 
-    u = u_ref - (K + K_complement) log(g_ref^-1 g), all three along the motion, the reference
-    anchored at the feet.
+    Gains are those of each knot, interpolated between knots on the same supports.
     """
 
     def __init__(self, model: TreeModel, motion: Motion) -> None:
@@ -72,11 +157,7 @@ class ScheduledLqr:
 
 
 class Pd:
-    """Each joint a spring with a damper about the motion's, and the motion's efforts added.
-
-    Stiffness is a share of the joint's effort limit a radian, so that one pair of numbers suits
-    strong and weak joints.
-    """
+    """Each joint a spring with a damper about the motion's, and the motion's efforts added."""
 
     def __init__(self, model: TreeModel, motion: Motion, gains: tuple[float, float]) -> None:
         self._motion, self._actuated = motion, model.actuated
@@ -86,10 +167,9 @@ class Pd:
     def __call__(self, time: float, state: State) -> Array:
         """Return the efforts (n_u,) of the actuated joints."""
         moment, joints = self._motion.at(time), self._actuated
-        lag = (moment.state.s - state.s)[joints]
-        slow = (moment.state.r - state.r)[joints]
-        u: Array = moment.tau[joints] + self._stiffness * lag + self._damping * slow
-        return u
+        lag, slow = moment.state.s - state.s, moment.state.r - state.r
+        u: Array = moment.tau[joints] + self._stiffness * lag[joints]
+        return u + self._damping * slow[joints]
 
 
 def compare(
@@ -97,9 +177,8 @@ def compare(
 ) -> list[Row]:
     """Return the outcomes with those of the baseline beside them; none if `stop` was set.
 
-    A job is the options of a robot and the file of an outcome over DDS. Each core takes one after
-    the other. The largest impulses that either bears are looked for ``with_largest``. Raises
-    `GeolinError` if one of the processes that do this is killed.
+    A job is the options of a robot and the file of an outcome over DDS. Raises `GeolinError` if
+    one of the processes that do this is killed.
     """
     print(f'PD beside it: {len(jobs)} cases', flush=True)
     with ProcessPoolExecutor(None, get_context('spawn'), _begin) as pool:

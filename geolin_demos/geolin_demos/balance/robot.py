@@ -20,31 +20,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals
+from geolin_ros.ros.signals import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('simulator', 130)  # until there is a node
 
 import numpy as np
 import rclpy
-from rclpy.signals import SignalHandlerOptions
 
-from geolin_demos.balance.cases import Case, cases_of, introduce
-from geolin_demos.balance.graph import STAMPED_COMMANDS, RobotGraph
-from geolin_demos.balance.motions import Moment
+from geolin_demos.balance.cases import Case, Moment, cases_of, introduce
+from geolin_demos.balance.graph import PATIENCE, STAMPED_COMMANDS, Course, RobotGraph, Run
 from geolin_demos.balance.robots import INFEASIBLE, add_robot_arguments, simulator_of
-from geolin_demos.balance.run import PATIENCE, Course, Run
 from geolin_demos.demo.descriptions import published
-from geolin_demos.sim.sensors import Sensors
+from geolin_demos.demo.processes import run_on_graph
+from geolin_demos.sim.simulator import Sensors
 from geolin_demos.sim.trial import PERIOD
 from geolin_msgs.msg import FeedbackGains
-from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.robots import locate
 from geolin_ros.stream.compiling import compile_line
 from geolin_ros.stream.outputs.reading import read_state
 
-INTERRUPTED = 130
 NEAR = 1e-3, 0.01
 """Of a reference to the operating point of gains [m, rad], and of efforts to their own [limit]."""
 NEAR_ESTIMATED = 0.03, 0.1
@@ -129,52 +126,50 @@ def run_cases(options: argparse.Namespace) -> bool:
     """
     simulator = simulator_of(options.robot, options.feet, options.effort_limit)
     found = cases_of(simulator, options.cases, options.height, options.pushes, options.seed)
-    cases = found.feasible
-    if options.estimated:
-        cases = cases[:1]  # a robot that is put elsewhere has no odometry
+    # a robot that is put elsewhere has no odometry
+    cases = found.feasible[:1] if options.estimated else found.feasible
     if not options.period > 0.0:
         raise ConfigurationError(f'--period is {options.period:g} s, expected more than 0')
     introduce(simulator, found)
     if options.output is not None:
         (options.output / INFEASIBLE).write_text(json.dumps(found.infeasible))
-    with handled_signals() as asked_to_stop:
-        node = rclpy.create_node('simulator', start_parameter_services=False)
-        is_ours = options.answers is None
-        stamped = STAMPED_COMMANDS if is_ours else options.answers
-        description = published(locate(options.robot))
-        graph = RobotGraph(node, simulator.model, description, list(simulator.feet), stamped)
-        near = NEAR_ESTIMATED if options.estimated else NEAR
-        is_led = leads(graph, simulator.model, near) if is_ours else lambda _: True
-        graph.asked_to_stop = asked_to_stop
-        if options.estimated:
-            graph.expect_odometry()
-        run = Run(
-            simulator,
-            graph,
-            Sensors(options.noise, options.delay, options.seed),
-            period=options.period,
-            is_realtime=options.realtime,
-            patience=options.patience,
-            is_estimated=options.estimated,
-        )
-        stood = []
-        gc.collect()
-        gc.freeze()  # a collection that goes through all that was imported takes 50 periods
-        try:
-            for index, case in enumerate(cases):
-                simulator.pushes, used = list(case.pushes), graph.linearizations_used
-                run.hold(case.motion.at(0.0), is_led)
-                course = run.go(case.motion)
-                outcome = outcome_of(case, course)
-                outcome['measured'] = graph.linearizations_used - used
-                outcome['height'] = found.height
-                print(line_of(outcome), flush=True)
-                stood.append(outcome['stands'])
-                if options.output is not None:
-                    save(options.output / f'{index}.json', outcome, course)
-        finally:  # nothing frozen is collected
-            graph.close()
-            node.destroy_node()
+    stop = stop_on_signals()
+    node = rclpy.create_node('simulator', start_parameter_services=False)
+    is_ours = options.answers is None
+    stamped = STAMPED_COMMANDS if is_ours else options.answers
+    description = published(locate(options.robot))
+    graph = RobotGraph(node, simulator.model, description, list(simulator.feet), stamped)
+    near = NEAR_ESTIMATED if options.estimated else NEAR
+    is_led = leads(graph, simulator.model, near) if is_ours else lambda _: True
+    graph.asked_to_stop = stop.is_set
+    if options.estimated:
+        graph.expect_odometry()
+    run = Run(
+        simulator,
+        graph,
+        Sensors(options.noise, options.delay, options.seed),
+        period=options.period,
+        is_realtime=options.realtime,
+        patience=options.patience,
+        is_estimated=options.estimated,
+    )
+    stood = []
+    gc.collect()
+    gc.freeze()  # a collection that goes through all that was imported takes 50 periods
+    try:
+        for index, case in enumerate(cases):
+            simulator.pushes, used = list(case.pushes), graph.linearizations_used
+            run.hold(case.motion.at(0.0), is_led)
+            course = run.go(case.motion)
+            measured = graph.linearizations_used - used
+            outcome = outcome_of(case, course) | {'measured': measured, 'height': found.height}
+            print(line_of(outcome), flush=True)
+            stood.append(outcome['stands'])
+            if options.output is not None:
+                save(options.output / f'{index}.json', outcome, course)
+    finally:  # nothing frozen is collected
+        graph.close()
+        node.destroy_node()
     return bool(stood) and all(stood)
 
 
@@ -185,55 +180,27 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     add_robot_arguments(parser)
     add = parser.add_argument
-    add(
-        '--answers',
-        nargs='?',
-        const='',
-        metavar='TOPIC',
-        help='for a controller that is not the LQR node: topic where it says, as '
+    answers = (
+        'for a controller that is not the LQR node: topic where it says, as '
         'sensor_msgs/JointState with its stamp, which state its efforts answer; without '
-        'a topic, what comes answers the newest state',
+        'a topic, what comes answers the newest state'
     )
+    add('--answers', nargs='?', const='', metavar='TOPIC', help=answers)
     add('--period', type=float, default=PERIOD, help='from state to state [s] (%(default)s)')
-    add(
-        '--patience',
-        type=float,
-        default=PATIENCE,
-        help='how long to hold the robot for its controller [s] (%(default)s)',
+    add('--patience', type=float, default=PATIENCE, help='for the controller [s] (%(default)s)')
+    estimated = (
+        'for controllers on odometry that begins below the robot, as of the state estimator: '
+        'references are given in its world, of the first case alone'
     )
-    add(
-        '--estimated',
-        action='store_true',
-        help='for controllers on odometry that begins below the robot, as of the state estimator: '
-        'references are given in its world, of the first case alone',
-    )
-    add(
-        '--output',
-        type=Path,
-        help='folder for what came of each case, N.json and N.npz; without it nothing is kept',
-    )
+    add('--estimated', action='store_true', help=estimated)
+    add('--output', type=Path, help='folder for what comes of each case, N.json and N.npz')
     options = parser.parse_args(arguments)
     if options.robot is None:
         parser.error('--robot is missing, expected a URDF path, quadruped or humanoid')
     return options
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the cases of a robot; return the exit status."""
-    options = parse(arguments)
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        with compile_line('simulator'):
-            return int(not run_cases(options))
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except (GeolinError, OSError) as error:
-        print(f'simulator: {error}', file=sys.stderr)
-        return 1
-    finally:
-        ignore_signals()
-        rclpy.try_shutdown()
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    options = parse(None)
+    with compile_line('simulator'):
+        sys.exit(run_on_graph('simulator', lambda: int(not run_cases(options))))

@@ -49,19 +49,11 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     add('--seed', type=int, default=0, help='of the order of the pushes (%(default)s)')
     add('--pushes', type=int, default=8, help='at most, in a case (%(default)s)')
     add('--cases', nargs='+', default=(), metavar='CASE', help='names of those to run (all)')
-    add(
-        '--height',
-        type=float,
-        help='of the base above the ground [m] (one at which the robot can do all cases)',
-    )
+    add('--height', type=float, help='of the base [m] (one at which it can do all cases)')
     add('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
     add('--delay', type=int, default=0, help='of the sensors, in periods')
     add('--realtime', action='store_true', help='against the clock')
-    add(
-        '--effort-limit',
-        type=float,
-        help='of each motor [N m or N], where those of the URDF are made up (those)',
-    )
+    add('--effort-limit', type=float, help='of each motor [N m or N] (those of the URDF)')
 
 
 def overlay(effort_limit: float | None = None, armature: float = ARMATURE) -> str:
@@ -97,8 +89,7 @@ def node_parameters(
 ) -> dict[str, Any]:
     """Return the parameters of linearizer and LQR node, by program, for one robot.
 
-    In lock step the LQR node has to wait for a simulator that waits for it, and for a linearizer
-    that nobody waits for.
+    In lock step the LQR node has to wait for a simulator that waits for it.
     """
     shared = {'overlay': overlay(effort_limit), **file_parameter(locate(robot))}
     return {

@@ -24,21 +24,30 @@ if __name__ == '__main__':
     end_early('demo', 130)  # while modules are imported
 
 from geolin_demos.demo.descriptions import file_parameter
-from geolin_demos.demo.processes import Child
+from geolin_demos.demo.processes import INTERRUPTED, Child
 from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
 
-INTERRUPTED = 130
 ARMS = ('panda', 'iiwa', 'gen3_robotiq_2f_85')
 """Known by name, whose root link is bolted down and not called world."""
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 FIRST_PORT, PORTS = 7400, 250  # UDP ports that DDS gives a domain
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Run the demo; return the exit status."""
     stop = stop_on_signals()
-    options = parse(arguments)
+    parser = argparse.ArgumentParser(
+        prog='python -m geolin_demos.demo',
+        description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add('--robot', default='quadruped', help='URDF or MJCF path, or a robot by name')
+    add('--base', choices=('floating', 'fixed'), help='of the root link, if not that of the file')
+    add('--duration', type=float, default=5.0, help='measured time [s]')
+    add('--output', type=Path, default=Path('geolin_demo.png'), help='where to save the picture')
+    options = parser.parse_args()
     try:
         robot = locate(options.robot).resolve()
     except GeolinError as error:
@@ -107,21 +116,6 @@ def _free_domain() -> int:
     used = {(port - FIRST_PORT) // PORTS for port in ports}
     domains = random.sample(range(1, 102), 101)
     return next((domain for domain in domains if domain not in used), domains[0])
-
-
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """Return the options."""
-    parser = argparse.ArgumentParser(
-        prog='python -m geolin_demos.demo',
-        description=__doc__,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    add('--robot', default='quadruped', help='URDF or MJCF path, or a robot by name')
-    add('--base', choices=('floating', 'fixed'), help='of the root link, if not that of the file')
-    add('--duration', type=float, default=5.0, help='measured time [s]')
-    add('--output', type=Path, default=Path('geolin_demo.png'), help='where to save the picture')
-    return parser.parse_args(arguments)
 
 
 if __name__ == '__main__':

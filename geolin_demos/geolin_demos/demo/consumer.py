@@ -11,33 +11,86 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.serialization import serialize_message
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from geolin_demos.demo.checks import (
     Verdict,
+    block_starts,
     check_accelerations,
     check_answered,
     check_linearizations,
     referee_for,
 )
-from geolin_demos.demo.picture import draw
+from geolin_demos.demo.processes import INTERRUPTED, run_on_graph
 from geolin_msgs.msg import LinearizedDynamics
-from geolin_ros.errors import GeolinError
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.qos import LATCHED
-from geolin_ros.ros.signals import ignore_signals, stop_on_signals
+from geolin_ros.ros.signals import stop_on_signals
 from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.message_fields import twist_numbers
-from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array, IntArray
 
-INTERRUPTED = 130
+GREY, ZERO, EIGENVALUE = '#7b8794', '#eceff2', '#b23a2e'
+DECADES = 6  # of the colours, below the largest entry
+
+
+def draw(received: ReceivedLinearization, output: Path) -> None:
+    """Save the picture; the suffix of ``output`` chooses the format.
+
+    Raises `OSError` if the file cannot be written.
+    """
+    from matplotlib.colors import SymLogNorm
+    from matplotlib.figure import Figure
+
+    A, B, m = received.A, received.B, len(received.nu_dot)
+    k, n = B.shape
+    base = m - len(received.tau)
+    figure = Figure(figsize=(16.0, 6.0), layout='constrained', facecolor='white')
+    title = f'{received.model_name}: {n} joints, {k} states, {n} inputs'
+    figure.suptitle(title, fontsize=15, fontweight='bold')
+    left, middle, right = figure.subplots(1, 3, width_ratios=(k, n + 0.1 * k, k))
+    top = 10.0 ** np.ceil(np.log10(max(np.abs(A).max(), np.abs(B).max(), 1e-9)))
+    norm = SymLogNorm(top * 10.0**-DECADES, vmin=-top, vmax=top, linscale=0.5)
+    names = block_starts(m, base)
+    edges = np.array([*names.values(), k]) - 0.5
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    for axes, name, matrix in ((left, 'A', A), (middle, 'B', B)):
+        image = axes.imshow(np.ma.masked_equal(matrix, 0.0), norm=norm, cmap='RdBu_r')
+        share = np.count_nonzero(matrix) / matrix.size
+        axes.set_title(f'{name}, {share:.0%} not zero', loc='left')
+        axes.set_facecolor(ZERO)  # where entries are zero
+        axes.set_yticks(middles, [f'{letter}\u0307' for letter in names], fontsize=13)
+        axes.tick_params(length=0)
+        for edge in edges[1:-1]:
+            axes.axhline(edge, color=GREY, linewidth=0.8)
+    left.set_xticks(middles, list(names), fontsize=13)
+    middle.set_xticks([0.5 * n - 0.5], ['τ'], fontsize=13)
+    for edge in edges[1:-1]:
+        left.axvline(edge, color=GREY, linewidth=0.8)
+    figure.colorbar(image, ax=middle, shrink=0.82, label='entries in SI units')
+    _draw_eigenvalues(right, np.linalg.eigvals(A))
+    figure.savefig(output, dpi=120)
+
+
+def _draw_eigenvalues(axes: Any, eigenvalues: Any) -> None:
+    """Draw the complex plane, linear within 1/s and logarithmic beyond."""
+    reach = 1.6 * max(2.0, np.abs(eigenvalues).max())
+    axes.axvspan(0.0, reach, color='#fbeeec', zorder=0)
+    axes.axhline(0.0, color=GREY, linewidth=0.8)
+    axes.axvline(0.0, color=GREY, linewidth=0.8)
+    axes.plot(eigenvalues.real, eigenvalues.imag, 'o', color=EIGENVALUE, fillstyle='none')
+    axes.set_xscale('symlog', linthresh=1.0)
+    axes.set_yscale('symlog', linthresh=1.0)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), box_aspect=1.0)
+    axes.set(xlabel='real part [1/s]', ylabel='imaginary part [1/s]')
+    axes.set_title('Eigenvalues of A: decaying to the left, growing to the right', loc='left')
+
+
 KEPT = 24  # linearizations of which A and B are checked, spread over the measured time
 LAST_ANSWERS = 0.5  # to wait for after the measured time [s]
 STEP = 5.0  # between signs of life [s]
@@ -61,15 +114,12 @@ class Consumer:
         self.descriptions: list[str] = []
         listen, linearization = node.create_subscription, '/linearizer/linearization'
         joints = listen(JointState, 'joint_states', self._on_joint_state, qos_profile_sensor_data)
-        answers = listen(LinearizedDynamics, linearization, self._on_linearization, 10)
-        self._answered = answers.topic_name
-        self._topics: dict[str, list[Any]] = {
-            joints.topic_name: self._asked,
-            self._answered: self.kept,
-        }
+        listen(LinearizedDynamics, linearization, self._on_linearization, 10)
+        self._others: dict[str, list[Any]] = {joints.topic_name: self._asked}
         if is_described:
             described = listen(String, 'robot_description', self._on_description, LATCHED)
-            self._topics[described.topic_name] = self.descriptions
+            self._others[described.topic_name] = self.descriptions
+        self._topics = {**self._others, linearization: self.kept}
 
     def _on_description(self, message: String) -> None:
         self.descriptions.append(message.data)
@@ -80,7 +130,7 @@ class Consumer:
 
     def _on_linearization(self, message: LinearizedDynamics) -> None:
         if self._start is None:
-            if not all(self._topics[topic] for topic in self._topics.keys() - {self._answered}):
+            if not all(self._others.values()):
                 return  # publishers are found one after the other
             self._start = time.monotonic()
             print(f'listening for {self._duration:g} s ...', flush=True)
@@ -105,20 +155,23 @@ class Consumer:
             lines.append(f'{topic}: no {"message of its publisher" if has else "publisher"}')
         return lines
 
-    def listen(self, executor: Executor, patience: float, stop: Event) -> None:
+    def listen(self, patience: float, stop: Event) -> None:
         """Spin until the measured time is over, or ``patience`` [s] before it, or ``stop``."""
-        begin = said = time.monotonic()
+        executor = make_executor()
+        executor.add_node(self._node)
+        begin = printed = time.monotonic()
         while not (stop.is_set() or self.is_over):
             executor.spin_once(timeout_sec=0.1)
             now = time.monotonic()
             if self._start is None and now - begin > patience:
-                return
-            if self._start is None and now - said > STEP:
-                said = now
+                break
+            if self._start is None and now - printed > STEP:
+                printed = now
                 print(f'  {now - begin:.0f} s, {"; ".join(self.missing())}', flush=True)
         end = time.monotonic() + LAST_ANSWERS
         while not stop.is_set() and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
+        executor.shutdown()
 
     def report(self, description: str | Path, picture: Path) -> bool:
         """Print numbers and verdicts, save the picture; return whether every check passed.
@@ -130,9 +183,8 @@ class Consumer:
         last, size = received[-1], len(serialize_message(self.kept[-1]))
         states, n = last.B.shape
         asked = np.array(sorted(self._asked), dtype=np.int64)
-        stamps = sorted(self._answers)
-        answered = np.array(stamps, dtype=np.int64)
-        found = [self._answers[stamp] for stamp in stamps]
+        answered = np.array(sorted(self._answers), dtype=np.int64)
+        found = [self._answers[stamp] for stamp in answered.tolist()]
         nu, nu_dot = (np.array(values) for values in zip(*found, strict=True))
         p50, p99 = 1e3 * np.percentile(self._delays, (50, 99))
         print(
@@ -170,7 +222,7 @@ def _rate(stamps: IntArray) -> float:
     return (stamps.size - 1) / max(1e-9 * np.ptp(stamps), 1e-9) if stamps.size else 0.0
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Listen and report; return 0 if every check passes, 1 if not, 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog='python -m geolin_demos.demo.consumer', description=__doc__
@@ -180,35 +232,26 @@ def main(arguments: list[str] | None = None) -> int:
     add('--output', type=Path, default=Path('geolin_demo.png'), help='picture')
     add('--robot', type=Path, help='MJCF file, which no topic brings')
     add('--patience', type=float, default=120.0, help='until the first linearization [s]')
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     stop = stop_on_signals()
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    node = rclpy.create_node('demo_consumer', start_parameter_services=False)
-    consumer = Consumer(node, options.duration, options.robot is None)
-    executor = make_executor()
-    executor.add_node(node)
-    print('wait for robot and node; a first start compiles for half a minute', flush=True)
-    try:
-        consumer.listen(executor, options.patience, stop)
+
+    def run() -> int:
+        node = rclpy.create_node('demo_consumer', start_parameter_services=False)
+        consumer = Consumer(node, options.duration, options.robot is None)
+        print('wait for robot and node; a first start compiles for half a minute', flush=True)
+        consumer.listen(options.patience, stop)
         missing = consumer.missing()
-    finally:
-        executor.shutdown()
         node.destroy_node()
-        rclpy.try_shutdown()
-    if stop.is_set():
-        ignore_signals()
-        return INTERRUPTED
-    if missing:
-        print(
-            'FAIL  expected messages that did not come', *missing, sep='\n      ', file=sys.stderr
-        )
-        return 1
-    try:
+        if stop.is_set():
+            return INTERRUPTED
+        if missing:
+            words = 'FAIL  expected messages that did not come', *missing
+            print(*words, sep='\n      ', file=sys.stderr)
+            return 1
         description = options.robot or consumer.descriptions[-1]
-        return 0 if consumer.report(description, options.output) else 1
-    except (GeolinError, OSError) as error:
-        print(f'FAIL  {error}', file=sys.stderr)
-        return 1
+        return int(not consumer.report(description, options.output))
+
+    return run_on_graph('consumer', run)
 
 
 if __name__ == '__main__':

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from geolin_ros.errors import GeolinError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -26,25 +25,20 @@ GOLDEN_ANGLE = math.pi * (3.0 - math.sqrt(5.0))
 
 
 class Flight:
-    """Simulates the robot; time starts at zero with the first throw.
+    """Simulates the robot by Runge and Kutta's fourth order on the manifold, from a throw on.
 
-    Runge and Kutta's fourth order on the manifold, with the kernels that linearize. A servo moves
-    the joints slowly, well within their limits: tau = K (s_d - s) + D (sdot_d - r) about postures
-    s_d = middle + amplitude sin(frequency t + phase). With K = w^2 M and D = 2 zeta w M, M = (d
-    rdot / d tau)^-1 the joints' inertia in free flight at the middle posture, every mode has the
-    natural frequency w there, heavy legs and light hands alike.
+    A servo moves the joints slowly, well within their limits: tau = K (s_d - s) + D (sdot_d - r)
+    about postures s_d = middle + amplitude sin(frequency t + phase). With K = w^2 M and D = 2 zeta
+    w M, M = (d rdot / d tau)^-1 the joints' inertia in free flight at the middle posture, every
+    mode has the natural frequency w there. On a fixed base only the joints move.
 
-    Of a robot on a fixed base only the joints move. ``state`` is changed in place; ``tau`` (n,)
-    are the efforts of the servo at it [N m or N], ``time`` is in s.
+    ``state`` is changed in place; ``tau`` (n,) are the efforts at it [N m or N], ``time`` in s.
     """
 
     def __init__(self, model: TreeModel) -> None:
         self._model, self._linearizer = model, Linearizer(model)
         n, self._base = model.n, model.m - model.n
-        lower, upper = (
-            np.maximum(model.limits.lower, -np.pi),
-            np.minimum(model.limits.upper, np.pi),
-        )
+        lower, upper = np.clip((model.limits.lower, model.limits.upper), -np.pi, np.pi)
         self._middle = 0.5 * (lower + upper)
         self._amplitude = np.minimum(LARGEST_AMPLITUDE, 0.15 * (upper - lower))
         self._phase = GOLDEN_ANGLE * np.arange(n, dtype=np.float64)
@@ -63,20 +57,13 @@ class Flight:
     def advance(self, duration: float) -> None:
         """Move on by ``duration`` [s], in steps of at most `LONGEST_STEP`.
 
-        Raises `GeolinError` if the motion cannot be computed: the robot's numbers are out of reach
-        of this servo.
+        Raises `GeolinError` if the robot's numbers are out of reach of this servo.
         """
         throws = self._throws()
         steps = max(1, math.ceil(duration / LONGEST_STEP - 1e-6))
-        try:
-            with np.errstate(over='ignore', invalid='ignore'):
-                for _ in range(steps):
-                    self._step(duration / steps)
-        except GeolinError as error:
-            raise GeolinError(
-                f'robot {self._model.name!r} cannot be simulated {self.time:.3f} s after the '
-                f'start: {error}; check its masses and joint damping'
-            ) from error
+        with np.errstate(over='ignore', invalid='ignore'):
+            for _ in range(steps):
+                self._step(duration / steps)
         if self._throws() != throws:
             self._throw(self._throws())
         self.tau = self._effort(self.time, self.state)

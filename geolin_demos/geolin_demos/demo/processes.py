@@ -14,20 +14,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import IO
+from collections.abc import Callable, Mapping, Sequence
 
+from geolin_ros.errors import GeolinError
+from geolin_ros.ros.signals import ignore_signals
+
+INTERRUPTED = 130
 PATIENCE = 15.0  # after SIGINT [s]
 
 
 class Child:
-    """A Python module run as a process of its own.
-
-    Parameters
-    ----------
-    name
-        In front of each line that the process writes, unless ``prefix`` is false.
-    """
+    """A Python module run as a process; its name is in front of what it prints, if ``prefix``."""
 
     def __init__(
         self,
@@ -50,13 +47,11 @@ class Child:
             start_new_session=True,  # Ctrl-C reaches us alone, and we pass it on
         )
         self._is_muted = False
-        self._reader = threading.Thread(
-            target=self._repeat, args=(self._process.stdout,), daemon=True
-        )
+        self._reader = threading.Thread(target=self._repeat, daemon=True)
         self._reader.start()
 
-    def _repeat(self, lines: IO[str]) -> None:
-        for line in lines:
+    def _repeat(self) -> None:
+        for line in self._process.stdout or ():
             if not self._is_muted:
                 print(f'{self._prefix}{line}', end='', flush=True)
 
@@ -86,6 +81,24 @@ class Child:
         self._reader.join()
         with self._process:  # which closes the pipes
             return self._process.wait()
+
+
+def run_on_graph(program: str, run: Callable[[], int]) -> int:
+    """Return the exit status of what makes nodes and spins them; signals are its own."""
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (GeolinError, OSError) as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    finally:
+        ignore_signals()
+        rclpy.try_shutdown()
 
 
 def _end_with_parent() -> None:

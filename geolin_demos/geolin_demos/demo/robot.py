@@ -15,58 +15,74 @@ import rclpy
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from geolin_demos.demo.descriptions import published
 from geolin_demos.demo.flight import Flight
-from geolin_ros.errors import GeolinError, ModelWarning
+from geolin_demos.demo.processes import run_on_graph
+from geolin_ros.errors import ModelWarning
+from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
-from geolin_ros.ros.qos import LATCHED
-from geolin_ros.ros.signals import ignore_signals, stop_on_signals
+from geolin_ros.ros.qos import LATCHED, NEWEST
+from geolin_ros.ros.signals import stop_on_signals
 from geolin_ros.stream.message_fields import allocate, write_pose, write_stamp, write_twist
+from geolin_ros.typing import Array
 
-INTERRUPTED = 130
+WORLD = 'odom'
 PERIOD = 2_000_000  # of the samples [ns]
 LATE = 5_000_000  # from here on samples are left out to catch up [ns]
 FALLEN_BEHIND = 100_000_000  # from here on the clock is set anew [ns]
 
 
-class FlyingRobot:
-    """Publishes joint_states at each sample of a flight, and odom if its base moves."""
+class StatePublisher:
+    """Publishes odom, of a base that moves, and joint_states."""
 
-    def __init__(self, node: Node, model: TreeModel, path: Path) -> None:
+    def __init__(self, node: Node, model: TreeModel) -> None:
         self._odometry = Odometry(child_frame_id=model.base_link)
-        self._odometry.header.frame_id = 'world'
+        self._odometry.header.frame_id = WORLD
         self._joints = JointState(name=list(model.joint_names))
         fields = 'position', 'velocity', 'effort'
         self._arrays = [allocate(self._joints, field, model.n) for field in fields]
-        sensor = qos_profile_sensor_data
-        self._publishers = [
-            (node.create_publisher(JointState, 'joint_states', sensor), self._joints)
-        ]
+        self._publish_joints = node.create_publisher(
+            JointState, 'joint_states', qos_profile_sensor_data
+        ).publish
+        self._publish_odometry: Callable[[Odometry], object] = lambda message: None
         if model.base == 'floating':
-            odometry = node.create_publisher(Odometry, 'odom', sensor), self._odometry
-            self._publishers.insert(0, odometry)
-        self._flight = Flight(model)
-        self._flight.advance(PERIOD * 1e-9)  # compiles: real time starts after it
+            self._publish_odometry = node.create_publisher(Odometry, 'odom', NEWEST).publish
 
-    def advance(self, duration: float) -> None:
-        """Fly on [s]."""
-        self._flight.advance(duration)
+    def publish(self, state: State, tau: Array, stamp: int) -> None:
+        """Publish a state and the efforts (n,) at it [N m or N], stamped [ns]."""
+        odometry, joints = self._odometry, self._joints
+        for header in (odometry.header, joints.header):
+            write_stamp(header.stamp, stamp)
+        write_pose(odometry.pose.pose, state.H)
+        write_twist(odometry.twist.twist, state.v)
+        for array, values in zip(self._arrays, (state.s, state.r, tau), strict=True):
+            array[:] = values
+        self._publish_odometry(odometry)
+        self._publish_joints(joints)
+
+
+class FlyingRobot:
+    """Publishes the states of a flight."""
+
+    def __init__(self, node: Node, model: TreeModel, path: Path) -> None:
+        self._publisher, self._flight = StatePublisher(node, model), Flight(model)
+        self.advance = self._flight.advance
+        self.advance(PERIOD * 1e-9)  # compiles: real time starts after it
 
     def publish(self, time_ns: int) -> None:
         """Publish the present state, stamped ``time_ns``."""
-        state, odometry = self._flight.state, self._odometry
-        write_pose(odometry.pose.pose, state.H)
-        write_twist(odometry.twist.twist, state.v)
-        for array, values in zip(self._arrays, (state.s, state.r, self._flight.tau), strict=True):
-            array[:] = values
-        for publisher, message in self._publishers:
-            write_stamp(message.header.stamp, time_ns)
-            publisher.publish(message)
+        self._publisher.publish(self._flight.state, self._flight.tau, time_ns)
+
+
+def publish_description(node: Node, description: str) -> None:
+    """Publish robot_description once, unless it is empty."""
+    if description:
+        publisher = node.create_publisher(String, 'robot_description', LATCHED)
+        publisher.publish(String(data=description))
 
 
 def run_robot(
@@ -77,34 +93,25 @@ def run_robot(
 ) -> int:
     """Run a simulated robot until a signal ends it; return the exit status.
 
-    Its description is published once, before ``make_robot`` returns what has ``advance(seconds)``
-    and ``publish(nanoseconds)``.
+    Its description is published before ``make_robot`` returns what has ``advance(seconds)`` and
+    ``publish(nanoseconds)``.
     """
     parser = argparse.ArgumentParser(prog=f'python -m geolin_demos.demo.{program}')
     parser.add_argument('--robot', default=default, help='URDF or MJCF path, or a robot by name')
     parser.add_argument('--base', choices=('floating', 'fixed'), help='of the root link')
     options = parser.parse_args(arguments)
-    try:
+
+    def run() -> int:
         path = locate(options.robot)
         with warnings.catch_warnings():
             warnings.simplefilter('ignore', ModelWarning)  # the node says the same
             model = TreeModel.from_file(path, gravity=STANDARD_GRAVITY, base=options.base)
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         node = rclpy.create_node(f'demo_{program}', start_parameter_services=False)
-        if description := published(path):
-            publisher = node.create_publisher(String, 'robot_description', LATCHED)
-            publisher.publish(String(data=description))
-        robot = make_robot(node, model, path)
-        in_real_time(robot, stop_on_signals())
-    except KeyboardInterrupt:  # while it compiles
-        return INTERRUPTED
-    except (GeolinError, OSError) as error:
-        print(f'{program}: {error}', file=sys.stderr)
-        return 1
-    finally:
-        ignore_signals()
-        rclpy.try_shutdown()
-    return 0
+        publish_description(node, published(path))
+        in_real_time(make_robot(node, model, path), stop_on_signals())
+        return 0
+
+    return run_on_graph(program, run)
 
 
 def in_real_time(robot: Any, stop: Event) -> None:
@@ -125,10 +132,5 @@ def in_real_time(robot: Any, stop: Event) -> None:
         robot.publish(system)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the robot until a signal ends it; return the exit status."""
-    return run_robot(FlyingRobot, 'robot', 'quadruped', arguments)
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_robot(FlyingRobot, 'robot', 'quadruped'))

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One robot on a floor, stepped by MuJoCo, in the coordinates of its `TreeModel`."""
+"""A robot on a floor, stepped by MuJoCo, in the coordinates of its `TreeModel`; its sensors."""
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,70 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 from geolin_ros.urdf import read as read_urdf
+
+
+class Sensors:
+    """Turns true states into measured ones, one call a sample, by ``delay`` samples late.
+
+    White noise of the base velocity with that standard deviation [m/s], of the angular velocity
+    twice as large. Raises `ConfigurationError` if the delay or the noise is negative.
+    """
+
+    def __init__(self, noise: float = 0.0, delay: int = 0, seed: int = 0) -> None:
+        if delay < 0 or not noise >= 0.0:
+            raise ConfigurationError(
+                f'sensors have noise {noise} m/s and a delay of {delay} samples, expected 0 or '
+                'more of each'
+            )
+        self._deviations = noise * np.repeat((1.0, 2.0), 3)
+        self._past: deque[State] = deque(maxlen=delay + 1)
+        self._rng = np.random.default_rng(seed)
+
+    def __call__(self, state: State) -> State:
+        """Return what is measured now."""
+        self._past.append(state)
+        measured = self._past[0].copy()
+        measured.v += self._deviations * self._rng.standard_normal(6)
+        return measured
+
+
+@dataclass(frozen=True)
+class Imu:
+    """A cheap IMU: densities of white noise, deviations of what it is off all the time [SI]."""
+
+    gyro: float = 1e-3
+    accelerometer: float = 1e-2
+    gyro_bias: float = 0.01
+    accelerometer_bias: float = 0.1
+
+
+class ImuSensor:
+    """An IMU on the base, which integrates between two states; gravity (3,) in m/s^2."""
+
+    def __init__(self, gravity: Array, imu: Imu | None = None, seed: int = 0) -> None:
+        imu, self._rng, self._gravity = imu or Imu(), np.random.default_rng(seed), gravity
+        self._density = np.repeat((imu.gyro, imu.accelerometer), 3)
+        bias = np.repeat((imu.gyro_bias, imu.accelerometer_bias), 3)
+        self._bias = bias * self._rng.standard_normal(6)
+        self._last: tuple[float, State] | None = None
+
+    def forget(self) -> None:
+        """Begin anew: the robot was put elsewhere."""
+        self._last = None
+
+    def __call__(self, time: float, state: State) -> Array | None:
+        """Return a sample (6,) = [gyro; accelerometer] of the means since the last call."""
+        before, self._last = self._last, (time, state)
+        if before is None:
+            return None
+        step, last = time - before[0], before[1]
+        turned = se3.log(se3.relative(last.H, state.H))[3:]
+        velocities = [at.H[:3, :3] @ at.v[:3] for at in (last, state)]
+        mean = (velocities[1] - velocities[0]) / step - self._gravity
+        half = last.H @ se3.exp(np.concatenate((np.zeros(3), 0.5 * turned)))
+        exact = np.concatenate((turned / step, half[:3, :3].T @ mean))
+        noise = self._density / np.sqrt(step) * self._rng.standard_normal(6)
+        return np.asarray(exact + self._bias + noise)
 
 
 @dataclass(frozen=True)
@@ -65,8 +130,6 @@ class Simulator:
 
     Attributes
     ----------
-    clipped
-        Number of steps in which a joint effort was cut at its limit.
     notes
         What was assumed about the feet and repaired of the inertias, a sentence each.
 
@@ -94,7 +157,7 @@ class Simulator:
                 f'{floor} cannot be simulated, expected a friction of 0 or more and a time step '
                 'of more than 0 s'
             )
-        self.model, self.floor, self.pushes, self.clipped = model, floor, list(pushes), 0
+        self.model, self.floor, self.pushes = model, floor, list(pushes)
         found = read_feet(urdf, model, feet)
         self.feet = {foot.support.frame: foot.support for foot in found}
         description = mjcf.read(urdf).description if mjcf.is_mjcf(urdf) else read_urdf(urdf)
@@ -143,7 +206,6 @@ class Simulator:
     def reset(self, state: State) -> None:
         """Put the robot somewhere at time zero, as if nothing had happened before."""
         mujoco.mj_resetData(self.mujoco_model, self.data)
-        self.clipped = 0
         self.state = state
 
     def clearance(self, state: State) -> float:
@@ -172,16 +234,13 @@ class Simulator:
             raise NotFiniteError(f'tau of robot {self.model.name!r} is {wanted.tolist()}')
         given = np.clip(wanted, -self._limit, self._limit)
         self.data.qfrc_applied[self._v[self.model.actuated]] = given
-        steps = round(duration / self.mujoco_model.opt.timestep)
-        self.clipped += steps * bool(np.any(given != wanted))
-        for _ in range(steps):
+        for _ in range(round(duration / self.mujoco_model.opt.timestep)):
             self.data.xfrc_applied[1, :3] = self._push()
             mujoco.mj_step(self.mujoco_model, self.data)
         return given
 
     def _push(self) -> Array:
-        time = self.time
-        forces = [push.force for push in self.pushes if push.acts(time)]
+        forces = [push.force for push in self.pushes if push.acts(self.time)]
         return np.sum(forces, axis=0) if forces else np.zeros(3)
 
     def wrenches(self) -> dict[str, Array]:

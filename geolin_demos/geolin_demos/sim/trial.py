@@ -37,10 +37,7 @@ def stands(state: State, reference: State) -> bool:
 
 
 class Recording:
-    """Times [s], states and references of one run, sample by sample.
-
-    ``fallen`` is when it stood no longer [s], or None.
-    """
+    """Times [s], states and references of one run; when it stood no longer [s], or None."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -92,8 +89,8 @@ class Recording:
     def settling_times(self, pushes: Sequence[Push]) -> Array:
         """Return for each push how long after its end the base was on its way [s].
 
-        It is on its way until its distance from where it comes to rest, before the next push,
-        stays below `SETTLED` of the largest. A robot that fell never settled: then there are none.
+        Until its distance from where it comes to rest, before the next push, stays below `SETTLED`
+        of the largest. There are none of a robot that fell.
         """
         if self.fallen is not None:
             return np.empty(0)

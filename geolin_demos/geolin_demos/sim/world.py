@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot on a floor as a MuJoCo model: free base, feet that collide, everything else that not.
 
-Made of the `TreeModel`, not of the URDF: bodies with merged inertias, joints with armature,
-damping and springs, mimic joints and loops as constraints. So MuJoCo takes what its URDF reader
-refuses, links without inertia above all. What no rigid body can have is repaired, with a warning.
+Made of the `TreeModel`, not of the URDF: bodies with merged inertias, mimic joints and loops as
+constraints. So MuJoCo takes what its URDF reader refuses, links without inertia above all. What no
+rigid body can have is repaired, with a note.
 
-Feet are the frames of a robot that may touch the floor. A point touches by a ball about its
-contact frame, a sole by small balls at its points: the floor then knows nothing that the points of
-its `Support` do not say. Contact parameters are stiff enough for a standing robot to sink less
-than a millimetre: elliptic cones, impratio 10.
+A point touches the floor by a ball about its contact frame, a sole by small balls at its points.
+Contacts are stiff enough for a standing robot to sink less than a millimetre.
 """
 
 import re
@@ -62,17 +60,15 @@ def balls(support: Support) -> tuple[Array, float]:
     return points @ placement[:3, :3].T + placement[:3, 3], support.radius or SMALL_RADIUS
 
 
-def parse_feet(text: str) -> list[str | Support]:
-    """Return the feet of a list with commas between them.
+def parse_feet(text: str) -> list[str]:
+    """Return the feet, as `control.soles.read_feet` takes them, of a list with commas between.
 
-    Each is a frame, whose shape is then the URDF's, or the text of a `Support`: ``frame:RADIUS``
-    for a ball, ``frame:LENGTHxWIDTH`` for a sole, ``@x,y,z`` behind either. Raises
-    `ConfigurationError` if the list is empty, or an entry is not understood.
+    Raises `ConfigurationError` if it is empty.
     """
     parts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text)
     if not parts:
         raise ConfigurationError(f'feet {text!r} name no frame, expected frame,frame,...')
-    return [Support.parse(part) if ':' in part or '@' in part else part.strip() for part in parts]
+    return [part.strip() for part in parts]
 
 
 def text_of(support: Support) -> str:
@@ -147,16 +143,11 @@ def compile_world(
             name1=one,
             name2=other,
         )
+    ball = {'type': mujoco.mjtGeom.mjGEOM_SPHERE, 'contype': 2, 'conaffinity': 0}
     for support in supports:
         centres, radius = balls(support)
         for centre in centres:
-            bodies[support.frame].add_geom(
-                type=mujoco.mjtGeom.mjGEOM_SPHERE,
-                size=[radius, 0.0, 0.0],
-                pos=centre,
-                contype=2,
-                conaffinity=0,
-            )
+            bodies[support.frame].add_geom(size=[radius, 0.0, 0.0], pos=centre, **ball)
     try:
         return spec.compile(), notes
     except ValueError as error:
@@ -210,12 +201,10 @@ def _add_bodies(
     found = dict(zip(model.body_names, bodies, strict=True))
     for name, frame in model.frames.items():
         if name not in found:
-            found[name] = bodies[frame.body].add_body(
-                name=body_name(name),
-                pos=frame.placement[:3, 3],
-                quat=_quaternion(frame.placement[:3, :3]),
-                explicitinertial=True,
-            )
+            H = frame.placement
+            place = {'pos': H[:3, 3], 'quat': _quaternion(H[:3, :3])}
+            new = bodies[frame.body].add_body(name=body_name(name), explicitinertial=True, **place)
+            found[name] = new
     return found, notes
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from itertools import islice
 
-from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals, stop_on_signals
+from geolin_ros.ros.signals import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('walk', 130)  # while modules are imported
@@ -25,9 +25,9 @@ from geolin_walking.reference import Command
 from geolin_walking.walker import Walker
 
 from geolin_demos.balance.robots import BUNDLED, overlay, simulator_of
-from geolin_demos.demo.__main__ import INTERRUPTED, as_arguments, discovery, supervise
+from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
 from geolin_demos.demo.descriptions import file_parameter, published
-from geolin_demos.demo.processes import Child
+from geolin_demos.demo.processes import INTERRUPTED, Child, run_on_graph
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import random_pushes
 from geolin_demos.sim.world import text_of
@@ -62,24 +62,19 @@ TURNS = {'point': 0.05, 'surface': 0.15}
 """How far the rate of a turn may be from the command, of the command."""
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     """Run the tour without pushes, then with; return the exit status."""
     parser = argparse.ArgumentParser(prog='python -m geolin_demos.walk', description=__doc__)
     add = parser.add_argument
     add('--robot', help='name, or URDF or MJCF path (quadruped, then humanoid)')
     add('--feet', help='frame,frame,...: four points, or two soles')
     add('--legs', type=int, help='only so many parts of the tour')
-    add(
-        '--dynamics',
-        choices=('service', 'library'),
-        default='service',
-        help='whether walking_node asks the linearizer for A and B (%(default)s)',
-    )
+    whether = 'whether walking_node asks the linearizer for A and B (%(default)s)'
+    add('--dynamics', choices=('service', 'library'), default='service', help=whether)
     where = parser.add_mutually_exclusive_group()
     where.add_argument('--in-process', action='store_true', help='all in one, without ROS')
     where.add_argument('--alone', action='store_true', help='the robot alone, nodes are there')
-    options = parser.parse_args(arguments)
-    given = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args()
     is_tour = options.robot is None and options.feet is None
     status = 0
     try:
@@ -87,13 +82,13 @@ def main(arguments: list[str] | None = None) -> int:
             options.robot = robot
             simulator = simulator_of(robot, options.feet)
             if options.alone:
-                return int(not by_nodes(options, simulator))
+                return by_nodes(options, simulator)
             walker = prepare(simulator)  # which tells what is wrong before anything is started
             if options.in_process:
                 status |= int(not tours(options, simulator, in_process))
                 continue
             supports = [text_of(foot) for foot in walker.supports]
-            status = max(status, start(options, supports, [*given, '--robot', robot]))
+            status = max(status, start(options, supports, [*sys.argv[1:], '--robot', robot]))
             if status == INTERRUPTED:
                 break
     except (GeolinError, OSError) as error:
@@ -108,43 +103,38 @@ def start(options: argparse.Namespace, supports: list[str], arguments: list[str]
     """Run robot, walker and linearizer; return the exit status of all."""
     stop = stop_on_signals()
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
-    domain = environment['ROS_DOMAIN_ID']
-    print(f'walk of {options.robot} on ROS_DOMAIN_ID {domain}', flush=True)
+    print(f'walk of {options.robot} on ROS_DOMAIN_ID {environment["ROS_DOMAIN_ID"]}', flush=True)
     shared = {'overlay': overlay(), **file_parameter(locate(options.robot))}
     walker = {'supports': supports, 'dynamics': options.dynamics, 'service_timeout': 10.0}
-    # cycles go by as fast as plans come
-    linearizer = {'max_rate': 10.0, 'contact_source': 'topic', 'service.rate': 1000}
-    linearizer['service.budget'] = 1.0
-    nodes = {'walking_node': ('geolin_walking.walking_node', walker)}
-    if options.dynamics == 'service':
-        nodes['linearizer'] = 'geolin_ros.ros.linearizer', linearizer
+    nodes = [('walking_node', 'geolin_walking.walking_node', walker)]
+    if options.dynamics == 'service':  # cycles go by as fast as plans come
+        service = {'service.rate': 1000, 'service.budget': 1.0}
+        linearizer = {'max_rate': 10.0, 'contact_source': 'topic', **service}
+        nodes.append(('linearizer', 'geolin_ros.ros.linearizer', linearizer))
     servers = [
         Child(name, module, as_arguments(shared | parameters), environment)
-        for name, (module, parameters) in nodes.items()
+        for name, module, parameters in nodes
     ]
     robot = Child('robot', 'geolin_demos.walk', ['--alone', *arguments], environment, False)
     return supervise('walk', servers, robot, stop)
 
 
-def by_nodes(options: argparse.Namespace, simulator: Simulator) -> bool:
-    """Walk on the plans of a node; return whether all went well."""
+def by_nodes(options: argparse.Namespace, simulator: Simulator) -> int:
+    """Walk on the plans of a node; return the exit status."""
     import rclpy
-    from rclpy.signals import SignalHandlerOptions
 
     from geolin_demos.walk.graph import WalkGraph
 
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        with handled_signals() as asked_to_stop:
-            node = rclpy.create_node('simulator', start_parameter_services=False)
-            graph = WalkGraph(node, simulator, published(locate(options.robot)))
-            graph.asked_to_stop = asked_to_stop
-            passed = tours(options, simulator, lambda _: graph.begin())
-            graph.close()
-            return passed
-    finally:
-        ignore_signals()
-        rclpy.try_shutdown()
+    def run() -> int:
+        stop = stop_on_signals()
+        node = rclpy.create_node('simulator', start_parameter_services=False)
+        graph = WalkGraph(node, simulator, published(locate(options.robot)))
+        graph.asked_to_stop = stop.is_set
+        passed = tours(options, simulator, lambda _: graph.begin())
+        graph.close()
+        return int(not passed)
+
+    return run_on_graph('walk', run)
 
 
 def tours(

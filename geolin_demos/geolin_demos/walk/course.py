@@ -32,10 +32,9 @@ CommandAt = Callable[[float], Command]
 
 
 class Answer(NamedTuple):
-    """What a walker answers.
+    """What a walker answers: a law of times since the question, and what it ``took`` [s].
 
-    The law is at times since the question [s]; ``took`` is in s, ``plan`` a `Plan` or a
-    geolin_msgs/WalkingPlan.
+    ``plan`` is a `Plan` or a geolin_msgs/WalkingPlan.
     """
 
     phase: Phase
@@ -60,13 +59,12 @@ class Leg(NamedTuple):
 class Course:
     """What a robot did: after each cycle, when it fell [s], and the worst of its plans.
 
-    Times [s], places of the base (3,) [m], yaws [rad], velocities (3,) in its own heading [m/s],
-    tilts [rad]; what each plan took [s], and its phase. ``violation`` is the largest of a friction
-    cone in a plan, of the weight.
+    Times [s], yaws [rad], velocities (3,) in its own heading [m/s], tilts [rad]; what each plan
+    took [s], and its phase. ``violation`` is the largest of a friction cone in a plan, of the
+    weight.
     """
 
     times: list[float] = field(default_factory=list)
-    places: list[Array] = field(default_factory=list)
     yaws: list[float] = field(default_factory=list)
     velocities: list[Array] = field(default_factory=list)
     tilts: list[float] = field(default_factory=list)
@@ -94,8 +92,8 @@ def in_process(walker: Walker) -> Ask:
     def ask(time: float, state: State, touching: Sequence[bool], command: Command) -> Answer:
         begin = clock.process_time()
         plan = walker.plan(time, state, touching, command)
-        took, law = clock.process_time() - begin, plan.law
-        return Answer(plan.phase, law.since(time), took, plan)
+        took = clock.process_time() - begin
+        return Answer(plan.phase, plan.law.since(time), took, plan)
 
     return ask
 
@@ -144,7 +142,6 @@ def walk(
         state = simulator.state
         H, yaw = state.H, float(np.arctan2(state.H[1, 0], state.H[0, 0]))
         course.times.append(simulator.time)
-        course.places.append(H[:3, 3].copy())
         course.yaws.append(yaw)
         course.velocities.append(in_world(H[:3, :3] @ state.v[:3], -yaw))
         course.tilts.append(float(np.arccos(np.clip(H[2, 2], -1.0, 1.0))))

@@ -46,8 +46,8 @@ class WalkGraph(RobotGraph):
     def begin(self) -> Ask:
         """Return how to ask along a tour, once the walker stands.
 
-        A plan that does not come is waited for once; then the robot goes on by the last one.
-        Raises `InputError` if the walker does not answer at first.
+        Raises `InputError` if it does not answer at first. A later plan that does not come is
+        waited for once; then the robot goes on by the last one.
         """
         state, stamp = self._simulator.state, BEGIN
         down = [True] * len(self._simulator.feet)
