@@ -32,25 +32,8 @@ _OF_ROS = frozenset({'rosout', 'parameter_events'})
 class Recorder(Node):
     """Looks for nodes again and again, and records all that they subscribe to and publish.
 
-    Parameters
-    ----------
-    writer
-        Where messages go, with the time at which they came.
-    nodes
-        Their full names; by default all that publish a message of geolin_msgs.
-    topics
-        Others to be recorded as well, by full name.
-    say
-        Called once about each topic that cannot be recorded.
-
-    Attributes
-    ----------
-    first
-        Time of the first message, of the monotonic clock [s]; None before.
-    counts, size
-        Messages by topic, and bytes of all of them.
-    found
-        Full names of the nodes that were found so far.
+    ``nodes`` are full names, by default all that publish a message of geolin_msgs; ``topics`` are
+    recorded as well. ``say`` is called once about each topic that cannot be recorded.
     """
 
     def __init__(
@@ -62,9 +45,9 @@ class Recorder(Node):
     ) -> None:
         super().__init__('geolin_record', enable_rosout=False, start_parameter_services=False)
         self.counts: dict[str, int] = {}
-        self.first: float | None = None
-        self.size = 0
-        self.found: set[str] = set()
+        self.first: float | None = None  # time of the first message, of the monotonic clock [s]
+        self.size = 0  # bytes of all messages
+        self.found: set[str] = set()  # full names of nodes
         self._writer, self._nodes, self._topics, self._say = writer, nodes, set(topics), say
         self._subscriptions_of: dict[str, tuple[Any, QoSProfile]] = {}
         self._refused: set[str] = set()

@@ -5,7 +5,11 @@
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import yaml
+from geolin_control.whole_file import whole_file
 
 from geolin_ros.cli._recordings import (
     Progress,
@@ -14,10 +18,26 @@ from geolin_ros.cli._recordings import (
     open_bags,
     show,
 )
+from geolin_ros.description.safe_yaml import read_yaml
+from geolin_ros.description.stored import is_stored
 from geolin_ros.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from geolin_tools.identification import Change, Deviations, Identification
+from geolin_ros.offline.recording import runs
+from geolin_ros.robots import locate
+from geolin_ros.stream.parameters.model_reading import from_text
+from geolin_tools.cli.report import write_identification
+from geolin_tools.identification import (
+    Change,
+    Deviations,
+    Identification,
+    Prior,
+    choose_prior,
+    deviations,
+    identify,
+    overlay_of,
+    rooms_of,
+)
+from geolin_tools.identification.joint_log import joint_signals
+from geolin_tools.urdf_writer import write
 
 CERTAIN = 3.0  # quantities that moved by more standard deviations are printed
 
@@ -72,27 +92,6 @@ def _delay(text: str) -> float | None:
 
 def run(options: argparse.Namespace) -> int:
     """Identify, and write the overlay; 1 without one if the recordings cannot tell."""
-    import numpy as np
-    import yaml
-    from geolin_control.whole_file import whole_file
-
-    from geolin_ros.description.safe_yaml import read_yaml
-    from geolin_ros.description.stored import is_stored
-    from geolin_ros.offline.recording import runs
-    from geolin_ros.robots import locate
-    from geolin_ros.stream.parameters.model_reading import from_text
-    from geolin_tools.cli.report import write_identification
-    from geolin_tools.identification import (
-        Prior,
-        choose_prior,
-        deviations,
-        identify,
-        overlay_of,
-        rooms_of,
-    )
-    from geolin_tools.identification.joint_log import joint_signals
-    from geolin_tools.urdf_writer import write
-
     for link, value in options.trust:
         if not value > 0.0:
             raise ConfigurationError(
@@ -180,7 +179,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(found: 'Identification') -> dict[str, Any]:
+def _report(found: Identification) -> dict[str, Any]:
     aside = zip(found.effort.tolist(), found.before.tolist(), found.after.tolist(), strict=True)
     sizes = (dict(zip(('effort', 'before', 'after'), row, strict=True)) for row in aside)
     return {
@@ -200,7 +199,7 @@ def _report(found: 'Identification') -> dict[str, Any]:
     }
 
 
-def _lines(found: 'Identification') -> Iterator[str]:
+def _lines(found: Identification) -> Iterator[str]:
     yield (
         f'robot {found.model.name}: {len(found.trained.measured)} samples, filtered at '
         f'{found.cutoff:.3g} Hz; {found.rank} of {found.parameters.count} combinations determined '
@@ -238,7 +237,7 @@ def _lines(found: 'Identification') -> Iterator[str]:
     yield from (f'  {_sentence(change)}' for change in moved)
 
 
-def _pole_lines(known: 'Deviations') -> Iterator[str]:
+def _pole_lines(known: Deviations) -> Iterator[str]:
     pairs = zip(known.poles, known.poles_deviation, strict=True)
     for pole, off in sorted(pairs, key=lambda pair: -pair[0].real):
         if pole.imag < 0.0:
@@ -251,7 +250,7 @@ def _pole_lines(known: 'Deviations') -> Iterator[str]:
             yield f'  {pole.real:.4g} +- {off.real:.2g}{imaginary}'
 
 
-def _sentence(change: 'Change') -> str:
+def _sentence(change: Change) -> str:
     return (
         f'{change.of} {change.name}: {change.before:.4g} -> {change.after:.4g} +- '
         f'{change.deviation:.2g} {change.unit}'.rstrip()

@@ -16,6 +16,7 @@ from geolin_ros.cli._recordings import (
     add_output_arguments,
     show,
 )
+from geolin_tools.importers import read_log, read_table, write_log
 
 INTERRUPTED = BAG_STAYS
 
@@ -34,8 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the bag."""
-    from geolin_tools.importers import read_log, write_log
-
     log = read_log(options.mapping, options.data)
     write_log(log, options.output, options.storage, Progress(options, ' rows'))
     length = float(log.time[-1] - log.time[0])
@@ -58,8 +57,6 @@ class _Preview(argparse.Action):
 
 
 def _preview(path: Path) -> Iterator[str]:
-    from geolin_tools.importers import read_table
-
     table = read_table(path)
     width = max(map(len, table), default=0)
     yield f'{path}: from, rows x columns, least to greatest, first row'

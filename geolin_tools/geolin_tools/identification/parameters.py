@@ -186,14 +186,13 @@ def _rows(outlines: Sequence[tuple[Array, float]]) -> Array:
     radii = [radius for _, radius in outlines]
     low = np.min([x.min(axis=0) - r for x, r in zip(along, radii, strict=True)], axis=0)
     high = np.max([x.max(axis=0) + r for x, r in zip(along, radii, strict=True)], axis=0)
-    off = MARGIN * (high - low)
-    rows = np.empty((len(DIRECTIONS), NUMBERS))
-    for k, (n, a, b) in enumerate(zip(DIRECTIONS, low - off, high + off, strict=True)):
-        # tr(Q J) of J = [[Sigma, h], [h', m]]
-        Q = np.zeros((4, 4))
-        Q[:3, :3], Q[:3, 3], Q[3, 3] = -np.outer(n, n), (a + b) * n, -a * b
-        rows[k] = [(Q * J).sum() / max(0.5 * (b - a), 1e-6) ** 2 for J in bodies]
-    return rows
+    a, b = low - MARGIN * (high - low), high + MARGIN * (high - low)
+    # tr(Q J) of J = [[Sigma, h], [h', m]]
+    Q = np.zeros((len(DIRECTIONS), 4, 4))
+    Q[:, :3, :3] = -np.einsum('ki,kj->kij', DIRECTIONS, DIRECTIONS)
+    Q[:, :3, 3], Q[:, 3, 3] = (a + b)[:, np.newaxis] * DIRECTIONS, -a * b
+    half = np.maximum(0.5 * (b - a), 1e-6)
+    return np.asarray(np.einsum('kij,pij->kp', Q, bodies) / half[:, np.newaxis] ** 2)
 
 
 UNITS = {
@@ -261,16 +260,9 @@ class JointNumber(NamedTuple):
 class Parameters:
     """The numbers x of a robot: ten for each body with a mass, then those of its joints.
 
-    Raises `UnknownNameError` if the prior names a link or joint that the robot does not have.
-
-    Parameters
-    ----------
-    model
-        The description; its Coulomb friction must act (``coulomb_friction=True``).
-    equations
-        Where it moved: tells what is much friction, and much inertia, for a joint.
-    prior
-        What is believed of the robot.
+    Coulomb friction of the description must act (``coulomb_friction=True``); equations say what is
+    much friction, and much inertia, for a joint. Raises `UnknownNameError` if the prior names a
+    link or joint that the robot does not have.
     """
 
     def __init__(self, model: TreeModel, equations: Equations, prior: Prior | None = None) -> None:
