@@ -119,8 +119,6 @@ def test_trail__goes_where_the_base_was(page):
     lines = np.asarray(node(page, '/trail').points)
     close(lines[:, 0], np.array(places[:-1]))
     close(lines[:, 1], np.array(places[1:]))
-    page._scene.clear_trail()
-    assert '/trail' not in page._server.scene._handle_from_node_name
 
 
 def test_run__draws_in_the_thread_that_sends(page, monkeypatch):

@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 import numba
 from numba import types
 
-from geolin_ros.errors import ConfigurationError, did_you_mean
+from geolin_ros.errors import ConfigurationError, check_choice
 
 _config: Any = numba.config
 LIBM = frozenset(
@@ -83,11 +83,7 @@ def targets_of(names: Sequence[str]) -> list[Target]:
     Raises `ConfigurationError` if a name is unknown, or ``native`` is not alone.
     """
     for name in names:
-        if name not in NAMES:
-            raise ConfigurationError(
-                f'target is {name!r}, {did_you_mean(name, NAMES)}expected one or several of '
-                f'{", ".join(NAMES)}'
-            )
+        check_choice('target', name, NAMES)
     if 'native' not in names:
         return [target for name, target in LEVELS.items() if name in names]
     if set(names) != {'native'}:

@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 
 from geolin_ros.control.support import Support
-from geolin_ros.errors import ConfigurationError, did_you_mean
+from geolin_ros.errors import ConfigurationError, check_choice
 from geolin_ros.kernels import se3
 from geolin_ros.kernels.engine import fast_dynamics
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
@@ -146,11 +146,7 @@ def kernels_of(robot: Robot, functions: Sequence[str], casadi: bool) -> dict[str
     Raises `ConfigurationError` if a function is unknown.
     """
     for name in functions:
-        if name not in FUNCTIONS:
-            raise ConfigurationError(
-                f'function is {name!r}, {did_you_mean(name, FUNCTIONS)}expected some of '
-                f'{", ".join(FUNCTIONS)}'
-            )
+        check_choice('function', name, FUNCTIONS)
     floats, is_all = robot.model.base == 'floating', robot.own.is_all
     is_free = not robot.wrenches and not len(robot.packed.mimics.bodies)
     named = {name: name in functions for name in FUNCTIONS}

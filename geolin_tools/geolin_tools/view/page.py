@@ -319,7 +319,6 @@ class Page:
             self._friction = gui.add_slider(
                 'friction', min=0.05, max=1.5, step=0.05, initial_value=FRICTION
             )
-            self._clear = gui.add_button('clear the trail')
         self._take(first)
 
     def run(self, is_over: Callable[[], bool]) -> None:
@@ -343,9 +342,6 @@ class Page:
             self._server.scene.reset()
             self._fill(self._drawn())
         with self._server.atomic():
-            if self._clear.value:
-                self._clear.value = False
-                self._scene.clear_trail()
             if newest is not None or self._friction.value != self._scene.friction:
                 self._scene.friction = self._friction.value
                 self._take(newest or self._instant)

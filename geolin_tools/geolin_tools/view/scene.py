@@ -202,11 +202,6 @@ class Scene:
         self._show_forces(instant.forces)
         self._show_support(at, instant)
 
-    def clear_trail(self) -> None:
-        """Forget where the base was."""
-        self._trail.clear()
-        self._lines('/trail', NOTHING, TRAIL)
-
     def _show_forces(self, forces: Sequence[Force]) -> None:
         """Draw arrows, and the cones |tangential| <= friction x normal, the ground level."""
         scale = ARROW / self._weight

@@ -115,7 +115,6 @@ def feet_finder(
 
 NEAR = 0.01  # feet higher than the lowest one by more than this stand on nothing [m]
 WIDEST = np.pi  # of a slider without limits [rad or m]
-BASE = ('base height [m]', 'base roll [rad]', 'base pitch [rad]', 'base yaw [rad]')
 
 
 class Standing(Source):
@@ -147,21 +146,14 @@ class Standing(Source):
         self._linearizer = Linearizer(model)
         self._shown: list[float] | None = None
         self._joints: list[Any] = []
-        self._base: list[Any] = []
 
     def _first_support(self, state: State) -> Array:
         return Kinematics(self.model, state).pose(self._supports[0].at(self.model))
 
     def add_controls(self, gui: Any) -> None:
-        """Add a slider for each joint, and for the base of a robot in the air."""
+        """Add a slider for each joint."""
         model = self.model
-
-        def add(name: str, low: float, high: float, value: float) -> Any:
-            return gui.add_slider(name, min=low, max=high, step=0.001, initial_value=value)
-
         with gui.add_folder('joints', expand_by_default=False):
-            if model.base == 'floating' and not self._supports:
-                self._base = [add(name, -np.pi, np.pi, 0.0) for name in BASE]
             if model.positions.groups:
                 gui.add_markdown('joints with several axes have no sliders')
             else:
@@ -169,28 +161,19 @@ class Standing(Source):
                 low, high = np.clip((model.limits.lower, model.limits.upper), -WIDEST, WIDEST)
                 bounds = np.minimum(low, start), np.maximum(high, start), start
                 rows = zip(model.joint_names, *(row.tolist() for row in bounds), strict=True)
-                self._joints = [add(*row) for row in rows]
-            reset = gui.add_button('back to the start')
-        reset.on_click(lambda _: self._reset())
-
-    def _reset(self) -> None:
-        for slider, position in zip(self._joints, self._start.s, strict=False):
-            slider.value = float(position)
-        for slider in self._base:
-            slider.value = 0.0
+                self._joints = [
+                    gui.add_slider(name, min=least, max=most, step=0.001, initial_value=value)
+                    for name, least, most, value in rows
+                ]
 
     def newest(self) -> Instant | None:
         """Return the posture that the sliders say if one of them moved."""
-        values = [slider.value for slider in (*self._joints, *self._base)]
+        values = [slider.value for slider in self._joints]
         if values == self._shown:
             return None
         self._shown, state = values, self._start.copy()
-        if self._joints:
-            state.s[:] = values[: len(self._joints)]
-        if self._base:
-            height, *angles = values[len(self._joints) :]
-            state.H[:3, :3] = se3.rotation_from_rpy(angles)
-            state.H[2, 3] += height
+        if values:
+            state.s[:] = values
         if self._supports:
             state.H[:] = self._anchor @ se3.inverse(self._first_support(state)) @ state.H
         return self.about(state)
