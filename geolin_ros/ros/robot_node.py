@@ -654,6 +654,15 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     return descriptor
 
 
+def security_hint() -> str:
+    """Return what to look at where a start failed and ROS 2 security is on, else nothing."""
+    if os.environ.get('ROS_SECURITY_ENABLE') != 'true':
+        return ''
+    names = 'ROS_SECURITY_STRATEGY', 'ROS_SECURITY_KEYSTORE'
+    given = ', '.join(f'{name}={os.environ.get(name) or "none"}' for name in names)
+    return f'; security is on ({given}): make keys and permissions as docs/security.md says'
+
+
 def run(
     make_node: Callable[[], RobotNode],
     program: str,
@@ -685,7 +694,7 @@ def run(
             if not asked_to_stop():
                 if node is not None:
                     raise
-                failure = str(error)  # of a parameter file, for one
+                failure = f'{error}{security_hint()}'  # a parameter file, for one
         finally:
             if node is not None:
                 node.destroy_node()
