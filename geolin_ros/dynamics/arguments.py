@@ -30,25 +30,19 @@ T = TypeVar('T')
 
 def about_state(function: Callable[P, T]) -> Callable[P, T]:
     """Return a function of (model, state, ...) that refuses before all else what is no `State`."""
-
-    @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        if len(args) > 1:
-            check_is_state(args[1])
-        return function(*args, **kwargs)
-
-    return checked
+    return _checked(function, lambda state: True)
 
 
 def about_states(function: Callable[P, T]) -> Callable[P, T]:
     """Return the same of a function that takes many states too: several, or rows of an array."""
+    return _checked(function, lambda x: not isinstance(x, list | tuple) and np.ndim(x) != 2)
 
+
+def _checked(function: Callable[P, T], is_one: Callable[[Any], bool]) -> Callable[P, T]:
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        if len(args) > 1 and not isinstance(args[1], State):
-            many: Any = args[1]
-            if not isinstance(many, list | tuple) and np.ndim(many) != 2:
-                check_is_state(many)
+        if len(args) > 1 and not isinstance(args[1], State) and is_one(args[1]):
+            check_is_state(args[1])
         return function(*args, **kwargs)
 
     return checked

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import failure, state_data, vector
+from geolin_ros.kernels._jit import machine_code
 from geolin_ros.kernels.engine import fast_dynamics as kernels
-from geolin_ros.kernels.entry import machine_code
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.status import OK
 from geolin_ros.model.state import State

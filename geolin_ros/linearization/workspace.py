@@ -10,10 +10,10 @@ import numpy as np
 
 from geolin_ros.dynamics.arguments import failure, packed_of
 from geolin_ros.errors import NotFiniteError
+from geolin_ros.kernels._jit import machine_code
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
 from geolin_ros.kernels.engine.linearization import linearize
 from geolin_ros.kernels.engine.own_results import linearize_own, pose_groups
-from geolin_ros.kernels.entry import machine_code
 from geolin_ros.kernels.packing import contact_layout, layout
 from geolin_ros.kernels.packing.own_layout import pack_own
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR

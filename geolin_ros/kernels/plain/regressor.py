@@ -59,11 +59,7 @@ def regressor(ints, bodies, turns, ws, Y):
 @lean_kernel
 def seen(x, y, z, v):
     """Return the coordinates of v along x, y, z."""
-    return (
-        x[0] * v[0] + x[1] * v[1] + x[2] * v[2],
-        y[0] * v[0] + y[1] * v[1] + y[2] * v[2],
-        z[0] * v[0] + z[1] * v[1] + z[2] * v[2],
-    )
+    return dot3(x, v), dot3(y, v), dot3(z, v)
 
 
 @lean_kernel
