@@ -5,7 +5,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
@@ -75,7 +75,7 @@ def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) ->
             for one in route.knots[0].supports
         ]
         entry = {'supports': supports, 'dt': route.knots[0].dt}
-        for name in _shapes(header):
+        for name in _MOVING if isinstance(bank, GaitGains) else _SHAPES:
             if is_yaml:
                 entry[name] = _array(name, route).tolist()
             else:
@@ -103,11 +103,12 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
             raise ValueError(f'format {header.get("format")!r}, version {header.get("version")!r}')
         found = str(header['model_hash'])
     _check_hash(found, model, str(path))
+    shapes = _MOVING if 'gait' in header else _SHAPES
     with _named(path):
-        routes = [
-            _route(entry, named, _shapes(header), model)
-            for entry, named in zip(header['routes'], arrays, strict=True)
-        ]
+        routes = []
+        for k, entry in enumerate(header['routes']):
+            named = {n: np.array(arrays[f'route{k}/{n}'], dtype=np.float64) for n in shapes}
+            routes.append(_route(entry, named, shapes, model))
         if 'gait' not in header:
             return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
         knots = tuple(knot for route in routes for knot in route.knots)
@@ -130,26 +131,18 @@ def _named(path: str | Path) -> Iterator[None]:
         ) from error
 
 
-def _read(content: bytes, is_yaml: bool) -> tuple[dict[str, Any], list[dict[str, Array]]]:
-    """Return the header, and the arrays of each route by name."""
+def _read(content: bytes, is_yaml: bool) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Return the header, and the arrays by their names in an archive."""
     if is_yaml:
         header = parse_yaml(content.decode('utf-8'), MOST_BYTES)
-        file = {
-            f'route{k}/{name}': values
-            for k, entry in enumerate(header['routes'])
-            for name, values in entry.items()
-        }
-    else:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-        if size > MOST_BYTES:
-            raise ValueError(f'it unpacks to {size} bytes, expected at most {MOST_BYTES}')
-        file = np.load(io.BytesIO(content), allow_pickle=False)
-        header = json.loads(str(file['header']))
-    return header, [
-        {name: np.array(file[f'route{k}/{name}'], dtype=np.float64) for name in _shapes(header)}
-        for k in range(len(header['routes']))
-    ]
+        routes = enumerate(header['routes'])
+        return header, {f'route{k}/{name}': entry[name] for k, entry in routes for name in entry}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > MOST_BYTES:
+        raise ValueError(f'it unpacks to {size} bytes, expected at most {MOST_BYTES}')
+    file = np.load(io.BytesIO(content), allow_pickle=False)
+    return json.loads(str(file['header'])), file
 
 
 class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):  # type: ignore[misc]
@@ -157,11 +150,6 @@ class _Dumper(getattr(yaml, 'CSafeDumper', yaml.SafeDumper)):  # type: ignore[mi
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
-
-
-def _shapes(header: dict[str, Any]) -> dict[str, str]:
-    """Return the arrays of a file: what stands has no velocities."""
-    return _MOVING if 'gait' in header else _SHAPES
 
 
 def _array(name: str, route: Route) -> Array:
@@ -187,20 +175,17 @@ def _route(
     knots = []
     for at in range(k):
         knot = {name: values[at] for name, values in (still | arrays).items() if name != 'error'}
-        feet = zip(supports, knot['placement'], strict=True)
+        feet = zip(supports, knot.pop('placement'), strict=True)
         knots.append(
             Gains(
-                model.state(knot['H'], knot['s'], knot['v'], knot['r']),
-                knot['feedforward'],
-                knot['K'],
-                knot['K_complement'],
-                knot['K_past'],
-                tuple(Support(f['frame'], f['kind'], np.array(f['points']), H) for f, H in feet),
-                state_labels(model),
-                input_labels(model),
-                float(entry['dt']),
-                float(knot['margin']),
-                None,
+                model.state(*(knot.pop(name) for name in 'Hsvr')),
+                supports=tuple(Support(f['frame'], f['kind'], f['points'], H) for f, H in feet),
+                columns=state_labels(model),
+                rows=input_labels(model),
+                dt=float(entry['dt']),
+                closed_loop=float(knot.pop('margin')),
+                solution=None,
+                **knot,
             )
         )
     return Route(tuple(knots), arrays['error'])

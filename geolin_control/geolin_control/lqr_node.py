@@ -61,11 +61,10 @@ REPETITIONS = 3
 
 
 class LqrNode(RobotNode):
-    """Makes gains of linearizations and, if asked, efforts of states.
+    """Makes gains of linearizations, in a thread of its own, and, if asked, efforts of states.
 
     Efforts are published while active and, as damping, after a deactivation until the node is
-    cleaned up. Before it goes, however it does, they are brought to zero: controllers keep the
-    last ones. Feedback never waits for gains: they are made in a thread of their own.
+    cleaned up. However it goes, it brings them to zero before: controllers keep the last ones.
     """
 
     def __init__(self, **options: Any) -> None:

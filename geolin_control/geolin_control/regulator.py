@@ -397,13 +397,13 @@ class Regulator:
         at = se3.relative(self.reference.state.H, state.H)
         distance = float(np.linalg.norm(at[:3, 3]))
         turn = math.acos(min(1.0, max(-1.0, 0.5 * (float(np.trace(at[:3, :3])) - 1.0))))
-        if not (distance <= settings.trust_position and turn <= settings.trust_rotation):
-            return (
-                f'the base is {distance:.3f} m and {turn:.3f} rad away from its reference, '
-                f'beyond the trust region of {settings.trust_position:g} m and '
-                f'{settings.trust_rotation:g} rad'
-            )
-        return ''
+        most = settings.trust_position, settings.trust_rotation
+        if distance <= most[0] and turn <= most[1]:
+            return ''
+        return (
+            f'the base is {distance:.3f} m and {turn:.3f} rad away from its reference, beyond the '
+            f'trust region of {most[0]:g} m and {most[1]:g} rad'
+        )
 
     def _taken_to_rest(self, time: float) -> str:
         """Return why velocities of the reference do not count any more, or nothing."""
@@ -412,28 +412,21 @@ class Regulator:
         if self._followed_since is None:
             self._followed_since = time
         age, state = time - self._followed_since, self.reference.state
-        is_moving = state.v.any() or state.r.any()
-        if abs(age) <= self.settings.reference_timeout or not is_moving:
+        most = self.settings.reference_timeout
+        if abs(age) <= most or not (state.v.any() or state.r.any()):
             return ''
         return (
-            f'the reference moves and is {age:.2f} s old, expected a newer one within '
-            f'{self.settings.reference_timeout:g} s: its velocities count as zero'
+            f'the reference moves and is {age:.2f} s old, expected a newer one within {most:g} s: '
+            'its velocities count as zero'
         )
 
 
 def anchored(model: TreeModel, reference: State, state: State, frames: Sequence[str]) -> State:
     """Return the reference, moved along the ground to the feet of a state.
 
-    Fixed in the world it would pull the base back over where feet were that have slid. The planar
-    motion is that of least squares over the feet's places seen from above, of a single foot its
-    heading too; where contacts hold it is none. Raises `UnknownNameError` if a foot is no link.
-
-    Parameters
-    ----------
-    reference, state
-        Where it should be, and where it is.
-    frames
-        The feet that carry it; without any the reference is not moved.
+    Fixed in the world it would pull the base back over where ``frames``, the feet that carry it,
+    were before they slid. The planar motion is that of least squares over their places seen from
+    above, of a single foot its heading too. Raises `UnknownNameError` if a foot is no link.
     """
     if not frames:
         return reference

@@ -23,20 +23,17 @@ from geolin_ros.stream.linearization_stream import OperatingPoints
 
 RATE = 50.0
 """Samples are looked at this often [Hz]."""
-STILL = 0.1
-"""A foot that stands moves slower than this [m/s],"""
-LEVEL = 0.03
-"""and is not higher than the lowest one by more than this [m]."""
+STILL, LEVEL = 0.1, 0.03
+"""A foot that stands is slower [m/s], and not higher than the lowest one by more [m]."""
 SHARE = 0.05
 """Sets of contacts that the robot had for less of the time are passed over."""
 
 
 class Visited(NamedTuple):
-    """Postures on one set of contacts."""
+    """Postures on one set of contacts, and their share of the recording."""
 
     supports: tuple[Support, ...]
     share: float
-    """Of the recording."""
     states: list[State]
 
 

@@ -139,8 +139,7 @@ class Equilibrium:
 def statics(model: TreeModel, state: State, supports: Sequence[Support]) -> Statics:
     """Return where the centre of mass is over the supports.
 
-    Raises `UnknownNameError` if a support is no link of the robot; `ShapeError` or
-    `NotFiniteError` if the state is not the robot's.
+    Raises `UnknownNameError` if one is no link; `ShapeError` or `NotFiniteError` for such a state.
     """
     at, com = Kinematics(model, state), centre_of_mass(model, state).com
     polygon = support_polygon(np.vstack([support.world_points(at) for support in supports]))
@@ -167,7 +166,7 @@ def equilibrium(
     ------
     InfeasibleError
         If no forces hold it: the centre of mass is not over the supports, or an effort would
-        exceed its limit; the message says which, ``report`` holds the `Statics`.
+        exceed its limit; ``report`` holds the `Statics`.
     ConfigurationError
         If the base is fixed, there is no support, or friction is not positive.
     """

@@ -118,20 +118,17 @@ class ModeReport:
         """Return everything for JSON."""
         poles = self.uncontrollable_eigenvalues.tolist()
         return vars(self) | {
-            'uncontrollable': list(self.uncontrollable),
             'uncontrollable_eigenvalues': [[pole.real, pole.imag] for pole in poles],
             'modes': [mode.as_dict() for mode in self.modes],
-            'blocks': list(self.blocks),
             'smallest_kept': self.smallest_kept if np.isfinite(self.smallest_kept) else None,
         }
 
     def text(self) -> str:
         """Return the report."""
-        reason = ''
-        if self.stabilizable is False and self.uncontrollable:
-            first, *others = self.uncontrollable
-            more = f' and {len(others)} more' if others else ''
-            reason = f': no input reaches {first}{more}'
+        reason, others = '', len(self.uncontrollable) - 1
+        if self.stabilizable is False and others >= 0:
+            more = f' and {others} more' if others else ''
+            reason = f': no input reaches {self.uncontrollable[0]}{more}'
         lines = [
             f'{self.about}: {self.controllable} of {self.states} states controllable, '
             f'{_VERDICTS[self.stabilizable]}{reason}'

@@ -179,17 +179,12 @@ class _Task(NamedTuple):
         at, mass = Kinematics(self.model, state), centre_of_mass(self.model, state)
         missing, rows = {}, []
         for support in self.supports:
-            frame, goal = support.at(self.model), self.wanted[support.frame]
-            pose, J = at.pose(frame), at.jacobian(frame)
-            if support.kind == 'surface':
-                error = se3.log(se3.relative(pose, goal))
-                J = se3.left_jacobian_inverse(error) @ J
-                if self.may_step:
-                    error, J = error[2:5], J[2:5]
-            else:
-                error, J = pose[:3, :3].T @ (goal[:3, 3] - pose[:3, 3]), J[:3]
-            missing[f'foot {support.frame!r}'] = error
-            rows.append(J)
+            frame = support.at(self.model)
+            apart, J = se3.relative(at.pose(frame), self.wanted[support.frame]), at.jacobian(frame)
+            error, J = _closing(support.kind, apart, J)
+            held = slice(2, 5) if self.may_step and support.kind == 'surface' else slice(None)
+            missing[f'foot {support.frame!r}'] = error[held]
+            rows.append(J[held])
         for name, position in self.lifted.items():
             missing[f'lifted foot {name!r}'] = position - at.pose(name)[:3, 3]
             rows.append(at.jacobian(name, 'mixed')[:3])
@@ -197,13 +192,8 @@ class _Task(NamedTuple):
             first, second = resolve(self.model, loop)
             assert second is not None
             apart = se3.relative(at.pose(first), at.pose(second))
-            J, J_b = at.jacobian(first), at.jacobian(second)
-            if loop.kind == 'surface':
-                error = se3.log(apart)
-                J = se3.left_jacobian_inverse(error) @ (J - se3.adjoint(apart) @ J_b)
-            else:
-                error, J = apart[:3, 3], J[:3] - apart[:3, :3] @ J_b[:3]
-            missing[f'loop {loop.name!r}'] = error
+            J = at.jacobian(first) - se3.adjoint(apart) @ at.jacobian(second)
+            missing[f'loop {loop.name!r}'], J = _closing(loop.kind, apart, J)
             rows.append(J)
         missing['centre of mass'] = self.com - mass.com[:2]
         rows.append(mass.jacobian[:2])
@@ -230,6 +220,14 @@ class _Task(NamedTuple):
         goal = self.model.state(state.H, self.joints, state.v, state.r)
         away = state.difference(goal)[6 : self.model.m]
         return np.concatenate((_UPRIGHT * tilt, [_HEIGHT * rise], weights * away)), J
+
+
+def _closing(kind: str, apart: Array, J: Array) -> tuple[Array, Array]:
+    """Return the error of a frame (4, 4) off its goal, and how that changes, by J (6, m)."""
+    if kind == 'point':
+        return apart[:3, 3], J[:3]
+    error = se3.log(apart)
+    return error, se3.left_jacobian_inverse(error) @ J
 
 
 def _solve(task: _Task, state: State) -> State:
@@ -274,13 +272,12 @@ def _solve(task: _Task, state: State) -> State:
 def _at_ease(task: _Task, state: State) -> State:
     """Return a posture that keeps `RESERVE`, or the one that keeps most of some heights."""
     best, most = state, _reserve(task, state)
-    if most < RESERVE:
-        for share in HEIGHTS:
-            other = task._replace(height=share * task.height)
-            found = _solve(other, state)
-            kept = _reserve(other, found)
-            if kept > most:
-                best, most = found, kept
+    for share in HEIGHTS if most < RESERVE else ():
+        other = task._replace(height=share * task.height)
+        found = _solve(other, state)
+        kept = _reserve(other, found)
+        if kept > most:
+            best, most = found, kept
     return best
 
 
@@ -316,8 +313,8 @@ def _check(task: _Task, state: State) -> None:
 def state_with(model: TreeModel, joints: Mapping[str, float]) -> State:
     """Return the state at rest at the origin with joints in given positions, others near zero.
 
-    Others are at zero, or at the limit nearest to it. Raises `UnknownNameError` if a joint is not
-    part of the robot; `ConfigurationError` if it is part of a joint with several axes.
+    Raises `UnknownNameError` if a joint is not part of the robot; `ConfigurationError` if it is
+    part of a joint with several axes.
     """
     state = model.neutral_state()
     for name, position in joints.items():

@@ -61,24 +61,11 @@ Method = Literal['doubling', 'warm', 'scipy']
 
 
 class RiccatiSolution(NamedTuple):
-    """A stabilizing solution.
+    """A stabilizing solution: gain K (m, n), u = -K x, cost x'Px of the future, F = A - BK.
 
-    Attributes
-    ----------
-    K : (m, n)
-        Gain, u = -K x.
-    P : (n, n)
-        Cost x'Px of the future.
-    F : (n, n)
-        Closed loop A - BK.
-    residual
-        |E(K, P)| / |P|; of the continuous equation in units of |F|.
-    correction
-        |dK| / |K| of the last Newton step; NaN where SciPy solved.
-    method
-        How it was found.
-    iterations
-        Doublings, or Newton steps of a warm start.
+    ``residual`` is |E(K, P)| / |P|, of the continuous equation in units of |F|; ``correction``
+    |dK| / |K| of the last Newton step, NaN where SciPy solved; ``iterations`` doublings, or Newton
+    steps of a warm start.
     """
 
     K: Array
@@ -149,14 +136,10 @@ def solve_dare(
 
     Parameters
     ----------
-    A : (n, n)
-    B : (n, m)
-    Q : (n, n)
-        Cost of the state, with R and S positive semidefinite.
-    R : (m, m)
-        Cost of the input, positive definite.
-    S : (n, m), optional
-        Cost of both at once.
+    A, B : (n, n), (n, m)
+    Q, R, S : (n, n), (m, m), (n, m)
+        Cost of the state, of the input, positive definite, and of both at once; together positive
+        semidefinite.
     K0 : (m, n), optional
         Gain of a nearby problem in the same coordinates, to start from; where it turns out not to
         be near the problem is solved cold. Leave it out when contacts have changed.
@@ -235,7 +218,7 @@ def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
 
 
 def _cold(problem: _Problem) -> RiccatiSolution:
-    Y = _solve_triangle(problem.L, problem.B.T)
+    Y = lapack.dtrtrs(problem.L, problem.B.T, lower=True)[0]
     without_cross_cost = problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H
     P, doublings = _double(*_cayley(*without_cross_cost, problem.discrete))
     P, K, correction = _newton_step(problem, problem.gain(P), P)
@@ -313,7 +296,7 @@ def _newton_step(
 
 
 def _stein(F: Array, E: Array) -> Array:
-    """Return X = F'XF + E for a symmetric E, see `geolin_ros.kernels.engine.stein`."""
+    """Return X = F'XF + E for a symmetric E."""
     k = len(F)
     of_size: dict[Any, Any] = vars(_memory)
     if k not in of_size:
@@ -373,7 +356,6 @@ def _cayley(F: Array, G: Array, H: Array, discrete: bool) -> tuple[Array, Array,
 
 
 def _geometric_mean_rate(matrix: Array) -> float:
-    """Return the geometric mean of the eigenvalues' magnitudes."""
     sign, log_determinant = np.linalg.slogdet(matrix)
     if sign == 0.0 or not np.isfinite(log_determinant):
         raise _RefusedError('a pole at 0')
@@ -401,7 +383,7 @@ def _checked(
             f'R has the eigenvalue {np.min(np.linalg.eigvalsh(r)):.3g}, expected positive ones; '
             'every input needs a cost'
         )
-    Z = _solve_triangle(L, s.T)
+    Z = lapack.dtrtrs(L, s.T, lower=True)[0]
     H = q - Z.T @ Z
     slack = 1e-9 * max(_size(q), np.finfo(np.float64).tiny)
     raised = H.copy()
@@ -415,7 +397,6 @@ def _checked(
 
 
 def _is_positive(matrix: Array) -> bool:
-    """Return whether a symmetric matrix is positive definite: whether it has a Cholesky factor."""
     return not lapack.dpotrf(matrix.T, lower=True, clean=False)[1]
 
 
@@ -428,16 +409,10 @@ def _inverse(matrix: Array) -> Array:
 
 
 def _solve_positive(matrix: Array, columns: Array) -> Array:
-    """Return M^-1 X of a positive definite M."""
     _, X, minor = lapack.dposv(matrix.T, columns, lower=True)
     if minor:
         raise _RefusedError('what inputs cost in the end is indefinite')
     return np.asarray(X)
-
-
-def _solve_triangle(L: Array, columns: Array) -> Array:
-    """Return L^-1 X of a lower triangle L."""
-    return np.asarray(lapack.dtrtrs(L, columns, lower=True)[0])
 
 
 def _symmetric(matrix: Array) -> Array:

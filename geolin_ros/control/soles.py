@@ -45,7 +45,7 @@ MOST_CORNERS = 8
 
 
 class Foot(NamedTuple):
-    """A support, and what was assumed about it in words; empty if its text says all."""
+    """A support, and what was assumed about it in words, if anything."""
 
     support: Support
     assumed: str

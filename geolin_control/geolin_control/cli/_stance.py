@@ -36,7 +36,6 @@ def add_positions_argument(parser: 'argparse._ActionsContainer', name: str, abou
 
 
 def _joint_position(text: str) -> tuple[str, float]:
-    """Return name and position of ``joint=position``."""
     name, equals, position = text.partition('=')
     if not equals:
         raise argparse.ArgumentTypeError(f'{text!r} is not joint=position')
@@ -44,11 +43,7 @@ def _joint_position(text: str) -> tuple[str, float]:
 
 
 def read_supports(urdf: Path, model: TreeModel, texts: Sequence[str]) -> list[Support]:
-    """Return what texts as of `CONTACTS_HELP` stand for; say on stderr what was assumed.
-
-    Raises `ConfigurationError` if a text is not understood, or the shapes of a frame alone do not
-    tell what it is; `UnknownNameError` if a frame is no link.
-    """
+    """Return what texts as of `CONTACTS_HELP` are, by `read_feet`; print what was assumed."""
     feet = read_feet(urdf, model, texts)
     for foot in feet:
         if foot.assumed:
