@@ -3,11 +3,9 @@
 """Gains to look up, by what the robot stands on and how its joints are bent.
 
 For each set of contacts there is a route: postures in order, each with its gains. Between two
-postures everything is interpolated: gains in full coordinates and efforts linearly, the pose of
-the base along the geodesic. It is the gain K that is interpolated, never the cost P it came from,
-which would have to be more exact than any interpolation is. What that costs is measured as the
-bank is built, against the gain designed halfway, and postures are added where it is too much.
-Gains made while a robot runs are added one by one.
+gains and efforts are interpolated linearly (never the cost P, which would have to be more exact),
+the pose of the base along the geodesic. The error is measured as the bank is built, against the
+gain designed halfway, and postures are added where it is too large.
 """
 
 from collections.abc import Sequence
@@ -27,12 +25,10 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 
-TOLERANCE = 0.01
-"""Relative error of an interpolated gain, in the Frobenius norm, unless another is given."""
+TOLERANCE, MOST_KNOTS = 0.01, 65
+"""Relative error of an interpolated gain (Frobenius), and number of postures of a route."""
 SAME_POSTURE = 0.01
 """Two knots of a route are further apart than this [rad or m]."""
-MOST_KNOTS = 65
-"""Largest number of postures of a route, unless another is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +152,7 @@ def build(
     routes
         For each set of contacts equilibria in order, with the same contacts each.
     tolerance
-        Largest relative error of an interpolated gain; equilibria are added halfway between two
-        where it is exceeded. Infinite: none are.
+        Largest relative error of an interpolated gain, beyond which equilibria are added halfway.
     most_knots
         Largest number of postures of a route.
 

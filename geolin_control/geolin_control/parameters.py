@@ -46,17 +46,29 @@ LQR_TABLE: tuple[Parameter, ...] = (
     ),
     *rows_of(
         RegulatorSettings,
-        {'friction 0.01 ... 10': 'Friction coefficient that equilibria stay below.'},
+        {
+            'friction 0.01 ... 10': 'Friction coefficient that equilibria stay below.',
+            'dt 1e-4 ... 0.1 [s]': 'Sample time: efforts are constant over it (zero-order hold).',
+            'calm 0 ... 10 [SI]': 'Largest twist, joint rate and displacement of a linearization '
+            'for the design of gains.',
+            'anchor': 'Whether the reference moves with feet that have slid.',
+            'gains_timeout 0 ... 3600 [s]': 'After this long without a linearization, even if '
+            'none has ever come, damping replaces feedback; 0: never. A gain_bank needs none.',
+            'contacts_timeout 0 ... 10 [s]': 'After this long without gains for the active '
+            'contacts, damping replaces feedback.',
+            'reference_timeout 0.001 ... 10 [s]': 'After this long without a newer one, the '
+            'velocities of a reference are set to zero.',
+            'trust_position 0.001 ... 100 [m]': 'Distance of the base from its reference beyond '
+            'which joints are only damped.',
+            'trust_rotation 0.001 ... 3.2 [rad]': 'Angle of the base from its reference beyond '
+            'which joints are only damped.',
+        },
     ),
     Parameter(
         'weights',
         NO_NAMES,
         'Deviations of equal cost, each as name=deviation; others have defaults for the supports.',
         entry=_weight,
-    ),
-    *rows_of(
-        RegulatorSettings,
-        {'dt 1e-4 ... 0.1 [s]': 'Sample time: efforts are constant over it (zero-order hold).'},
     ),
     Parameter(
         'delay',
@@ -80,14 +92,6 @@ LQR_TABLE: tuple[Parameter, ...] = (
         bounds=(0.0, 1.0),
     ),
     Parameter('design_rate', 20.0, 'Rate of gain designs.', unit='Hz', bounds=(0.1, 1000.0)),
-    *rows_of(
-        RegulatorSettings,
-        {
-            'calm 0 ... 10 [SI]': 'Largest twist, joint rate and displacement of a linearization '
-            'for the design of gains.',
-            'anchor': 'Whether the reference moves with feet that have slid.',
-        },
-    ),
     Parameter('publish_efforts', False, 'Whether efforts are published; gains always are.'),
     Parameter(
         'input_timeout',
@@ -95,21 +99,6 @@ LQR_TABLE: tuple[Parameter, ...] = (
         'After this long without a joint state, efforts go to zero.',
         unit='s',
         bounds=(0.001, 10.0),
-    ),
-    *rows_of(
-        RegulatorSettings,
-        {
-            'gains_timeout 0 ... 3600 [s]': 'After this long without a linearization, even if '
-            'none has ever come, damping replaces feedback; 0: never. A gain_bank needs none.',
-            'contacts_timeout 0 ... 10 [s]': 'After this long without gains for the active '
-            'contacts, damping replaces feedback.',
-            'reference_timeout 0.001 ... 10 [s]': 'After this long without a newer one, the '
-            'velocities of a reference are set to zero.',
-            'trust_position 0.001 ... 100 [m]': 'Distance of the base from its reference beyond '
-            'which joints are only damped.',
-            'trust_rotation 0.001 ... 3.2 [rad]': 'Angle of the base from its reference beyond '
-            'which joints are only damped.',
-        },
     ),
     *rows_of(
         GuardSettings,

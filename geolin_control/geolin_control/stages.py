@@ -7,8 +7,7 @@
     subject to  z_{k+1} = A_k z_k + B_k w_k + c_k,    z_0 given,
                 C_k z_k + D_k w_k + e_k <= 0,    lower_k <= w_k <= upper_k
 
-One Riccati recursion a Newton step, with an augmented Lagrangian for the inequalities: see
-`geolin_control.kernels.stages`. Its gains K_k are what the law between two solutions needs.
+By `geolin_control.kernels.stages`; the gains K_k are what the law between two solutions needs.
 """
 
 from collections.abc import Sequence

@@ -4,10 +4,10 @@
 
     h(g) = [0; S tau] + sum_k J_k' f_k + J_l' f_l
 
-with a force f_k (3,) in world axes at each point of each support, inside a pyramid of 8 facets
-within its friction cone, pressing and not pulling; any forces f_l in the robot's closed loops;
-efforts within the limits of the robot. Among all such forces those of least sum of squares are
-taken, forces as a share of the weight, efforts of their limits, by ProxQP [Bambade 2022].
+with a force f_k (3,) in world axes at each point of each support, pressing, in a pyramid of 8
+facets within its friction cone; any forces f_l in closed loops; efforts within their limits. Those
+of least squares are taken, forces as a share of the weight, efforts of their limits, by ProxQP
+[Bambade 2022].
 """
 
 from collections.abc import Sequence
@@ -64,8 +64,7 @@ class Statics:
         """Return a sentence."""
         place = f'{"inside" if self.margin >= 0.0 else "outside"} the support polygon'
         if len(self.polygon) < 3:
-            what = 'line between' if len(self.polygon) == 2 else 'point of'
-            place = f'off the {what} its supports, which have no area'
+            place = 'off its supports, which have no area'
         return (
             f'{self.mass:.3f} kg, centre of mass {np.round(self.com, 4).tolist()} m, '
             f'{1e3 * abs(self.margin):.1f} mm {place}'

@@ -4,11 +4,8 @@
 
     u = u_ref - (K + K_complement) z - K_past du,   z = log(g_ref^-1 g)
 
-with the reference that of the gains, or one that moves beside them. Limits and ramps are the
-business of `effort_guard`, which has the last word on what a motor gets.
+with the reference that of the gains, or one that moves beside them, before limits and ramps.
 """
-
-from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,10 +22,6 @@ class Feedback:
     def __init__(self, gains: Gains) -> None:
         self.gains = gains
         self._sent: list[Array] = []
-
-    def displacement(self, state: State, reference: State | None = None) -> Array:
-        """Return z (2 m,): where the state is, seen from the reference or the operating point."""
-        return (reference or self.gains.state).difference(state)
 
     def efforts(
         self, state: State, reference: State | None = None, feedforward: ArrayLike | None = None
@@ -50,7 +43,8 @@ class Feedback:
         wanted = gains.feedforward
         if feedforward is not None:
             wanted = vector('feedforward', feedforward, wanted.size, 'of the gains')
-        u = wanted - (gains.K + gains.K_complement) @ self.displacement(state, reference)
+        z = (reference or gains.state).difference(state)
+        u = wanted - (gains.K + gains.K_complement) @ z
         steps = gains.K_past.shape[1] // max(u.size, 1)
         if steps:
             latest = [sent - wanted for sent in self._sent[:steps]]

@@ -13,8 +13,6 @@ Without it a foot that lifts or slips is a limb that nobody moves. An actuation 
 puts the last d inputs into the state; they get gains of their own, K_past.
 """
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 from functools import cached_property
@@ -152,10 +150,8 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Array:
     try:
         return solve_care(A, B, Q, R).K
     except NotStabilizableError as error:
-        raise NotStabilizableError(
-            f'{error}; a standing robot needs A and B of reduce(C), from '
-            'geolin_ros.linearization.reduction, with what its contacts admit'
-        ) from error
+        hint = 'a standing robot needs A and B of geolin_ros.linearization.reduction.reduce(C)'
+        raise NotStabilizableError(f'{error}; {hint}') from error
 
 
 def design(
@@ -177,10 +173,8 @@ def design(
     ------
     NotStabilizableError
         If there are no such gains; ``report`` is the stabilizability report.
-    ConfigurationError
-        If an actuated joint has no effort limit.
-    UnsolvableError
-        If the contacts leave no motion.
+    ConfigurationError, UnsolvableError
+        If an actuated joint has no effort limit; if the contacts leave no motion.
     """
     linearizer: Linearizer | None = getattr(_last, 'linearizer', None)
     if linearizer is None or linearizer.model is not model:

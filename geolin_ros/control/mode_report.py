@@ -89,12 +89,8 @@ class ModeReport:
         Whether all of these decay; None for a reachability, which does not say.
     modes
         Of all states, the longest time constants first; empty for a reachability.
-    blocks
-        How many directions each step of the staircase added; of a reachability, all at once.
     smallest_kept, largest_dropped
-        Singular values next to the rank decision.
-    length, time
-        Units of the scaled state [m, s].
+        Singular values next to the rank decision, of the scaled state.
     constrained
         Further states of A and B in full coordinates, which contacts and loops hold: they stay
         where they are, or decay by Baumgarte terms.
@@ -107,11 +103,8 @@ class ModeReport:
     uncontrollable_eigenvalues: NDArray[np.complex128]
     stabilizable: bool | None
     modes: tuple[Mode, ...]
-    blocks: tuple[int, ...]
     smallest_kept: float
     largest_dropped: float
-    length: float
-    time: float
     constrained: int = 0
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,12 +131,10 @@ class ModeReport:
                 f'of the {self.states + self.constrained} states of A and B the contacts '
                 f'constrain {self.constrained}, which stay where they are or decay'
             )
-        if self.blocks:
-            lines.append(
-                f'rank decision in units of {self.length:.3g} m and {self.time:.3g} s: smallest '
-                f'kept {self.smallest_kept:.1e}, largest dropped {self.largest_dropped:.1e}, '
-                f'steps {"+".join(map(str, self.blocks))}'
-            )
+        lines.append(
+            f'rank decision: smallest kept {self.smallest_kept:.1e}, largest dropped '
+            f'{self.largest_dropped:.1e}'
+        )
         if self.uncontrollable:
             lines += ['out of reach of the inputs:', *(f'  {one}' for one in self.uncontrollable)]
         if self.modes:

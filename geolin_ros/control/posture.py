@@ -3,13 +3,10 @@
 """Inverse kinematics: a posture with feet in given places and the centre of mass over them.
 
 Gauss and Newton's method on SE(3) x R^n with the body Jacobians of the frames [Murray 1994]:
-errors are twists log(H^-1 H_wanted) in the axes of each frame, steps are taken by the exponential,
-and joints stay within their limits by bounded least squares in each step. What must hold, feet and
-centre of mass, is weighted far above what is only wished for, height, uprightness and joint
-positions, and is met to rounding at the end.
+errors are twists log(H^-1 H_wanted) in the axes of each frame, steps bounded least squares within
+the joint limits. What must hold, feet and centre of mass, is weighted far above what is only
+wished for, height, uprightness and joint positions, and is met to rounding at the end.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -75,20 +72,19 @@ def standing_posture(
         nearest to it.
     height
         Of the base above the lowest foothold or the ground below a ball [m]; by default ``CROUCH``
-        of what it is with all joints at the positions they should be near. Where none are given,
-        legs on points that are then nearly stretched, or folded, are bent to ``BENT`` instead,
-        feet below the hips where they are far off; and where efforts, joint limits or friction
-        leave less than ``RESERVE`` there, it is the one of ``HEIGHTS`` that leaves most.
+        of what it is with joints where they should be. Where none are given, legs on points that
+        are then nearly stretched, or folded, are bent to ``BENT`` instead, feet below the hips
+        where they are far off; and where efforts, joint limits or friction leave less than
+        ``RESERVE`` there, it is the one of ``HEIGHTS`` that leaves most.
     feet
-        Where feet are, by frame. Of a support the world pose (4, 4); points read the position
-        alone, balls that of their centre; by default where it is with the joints so, level and on
-        the ground z = 0. Of a link in the air the world position (3,).
+        Where feet are, by frame. Of a support the world pose (4, 4), of which points read the
+        position alone, balls that of their centre; by default where it is, level and on the ground
+        z = 0. Of a link in the air the world position (3,).
     com : (2,)
-        Where the centre of mass should be, seen from above [m]; by default the centre of the area
-        between the points of support.
+        Where the centre of mass should be, seen from above [m]; by default over the supports.
     start
-        Where to begin, for instance the posture of a moment ago; it replaces what ``joints``
-        says, and its feet stay where they are unless ``feet`` moves them.
+        Where to begin, instead of ``joints``; its feet stay where they are unless ``feet`` moves
+        them.
 
     Raises
     ------
@@ -137,11 +133,8 @@ def standing_posture(
     moves = np.array([at.jacobian(link)[:, 6:] for link in (*wanted, *lifted)]) != 0.0
     legs = moves.any(axis=(0, 1))
     task = _Task(model, supports, wanted, lifted, np.asarray(com), floor, height, seed.s, legs)
-    begins = [seed]
-    if start is None:
-        begins = [_bent(seed, legs, model)]
-        if is_bent:
-            begins += _ways_to_bend(seed, legs, model)
+    begins = [seed if start is not None else _bent(seed, legs, model)]
+    begins += _ways_to_bend(seed, legs, model) if is_bent else []
     state = min((_solve(task, begin) for begin in begins), key=task.regret)
     if start is None and feet is None and TOLERANCE < task.missing(state) <= NEARLY:
         task = task._replace(may_step=True)
@@ -373,8 +366,8 @@ def _ways_to_bend(seed: State, legs: NDArray[np.bool_], model: TreeModel) -> lis
         parent = int(model.tree.parent[joint + 1]) - 1
         depth[joint] = depth[parent] + 1 if parent >= 0 and legs[parent] else 0
     turn = np.where(legs, np.select([depth == 1, depth == 2], [0.7, -1.4]), 0.0)
-    step, (lower, upper) = np.concatenate((np.zeros(6), turn)), _room(model, seed)
-    return [_moved(seed, np.clip(side * step, lower, upper)) for side in (1.0, -1.0)]
+    step, room = np.concatenate((np.zeros(6), turn)), _room(model, seed)
+    return [_moved(seed, np.clip(side * step, *room)) for side in (1.0, -1.0)]
 
 
 def _floor(poses: Mapping[str, Array], supports: Sequence[Support]) -> float:

@@ -16,10 +16,8 @@ found:
 
 and otherwise SciPy's solver is asked, under the same checks. |E| / |P| does not tell what a gain
 is worth: 1e-7 was found with gains 1 % off. A warm solution has to keep E below what a step costs,
-W = Q - SK - K'S' + K'RK: where -e W < E < e W a further step changes P by e P at most, and the
-gain by a bound that takes two traces. A gain is what to keep and to start
-from, never P: with B R^-1 B' of order 1e7 a gain made of yesterday's P is wrong by as much as
-itself.
+W = Q - SK - K'S' + K'RK. A gain is what to start from, never P: with B R^-1 B' of order 1e7 a gain
+made of yesterday's P is wrong by as much as itself.
 """
 
 import math
@@ -48,9 +46,8 @@ WARM_ERROR = 0.05
 WARM_STEPS = 3
 """More steps than these cost more than to solve cold."""
 MARGIN = 1e-7
-"""How much slower than not at all the closed loop may decay: 1 - rho^2 per step, or relative."""
-FASTEST_SHIFT = 0.5
-"""Largest |z - 1| / 2 that a discrete equation is shifted by."""
+"""Least decay of the closed loop: 1 - rho^2 per step, or relative."""
+_FASTEST_SHIFT = 0.5  # of |z - 1| / 2 in a discrete equation
 _ROUNDING = 1e-14
 _SETTLED = 1e-6  # doubling is quadratic: what follows is of the order of 1e-12
 _DOUBLINGS, _SQUARINGS = 40, 24
@@ -64,8 +61,7 @@ class RiccatiSolution(NamedTuple):
     """A stabilizing solution: gain K (m, n), u = -K x, cost x'Px of the future, F = A - BK.
 
     ``residual`` is |E(K, P)| / |P|, of the continuous equation in units of |F|; ``correction``
-    |dK| / |K| of the last Newton step, NaN where SciPy solved; ``iterations`` doublings, or Newton
-    steps of a warm start.
+    |dK| / |K| of the last Newton step, NaN where SciPy solved.
     """
 
     K: Array
@@ -74,14 +70,10 @@ class RiccatiSolution(NamedTuple):
     residual: float
     correction: float
     method: Method
-    iterations: int
 
 
 class _Problem(NamedTuple):
-    """A, B and the cost x'Qx + 2 x'Su + u'Ru = x'Hx + |L'u + Zx|^2.
-
-    R = LL', Z = L^-1 S', H = Q - Z'Z; and what tells the discrete from the continuous equation.
-    """
+    """A, B and the cost x'Qx + 2 x'Su + u'Ru = x'Hx + |L'u + Zx|^2: R = LL', Z = L^-1 S'."""
 
     A: Array
     B: Array
@@ -210,7 +202,7 @@ def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
         P, K, correction = _newton_step(problem, K)
         if correction <= WARM_CORRECTION:
             try:
-                return _accepted(problem, P, K, correction, 'warm', step)
+                return _accepted(problem, P, K, correction, 'warm')
             except _RefusedError:
                 if step == WARM_STEPS:
                     raise
@@ -220,9 +212,9 @@ def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
 def _cold(problem: _Problem) -> RiccatiSolution:
     Y = lapack.dtrtrs(problem.L, problem.B.T, lower=True)[0]
     without_cross_cost = problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H
-    P, doublings = _double(*_cayley(*without_cross_cost, problem.discrete))
+    P = _double(*_cayley(*without_cross_cost, problem.discrete))
     P, K, correction = _newton_step(problem, problem.gain(P), P)
-    return _accepted(problem, P, K, correction, 'doubling', doublings)
+    return _accepted(problem, P, K, correction, 'doubling')
 
 
 def _scipy(problem: _Problem) -> RiccatiSolution:
@@ -233,11 +225,11 @@ def _scipy(problem: _Problem) -> RiccatiSolution:
         P = _symmetric(scale * solve(problem.A, problem.B, Q, R, s=S))
     except ValueError as error:  # it gives up so too
         raise _RefusedError(str(error)) from error
-    return _accepted(problem, P, problem.gain(P), np.nan, 'scipy', 0)
+    return _accepted(problem, P, problem.gain(P), np.nan, 'scipy')
 
 
 def _accepted(
-    problem: _Problem, P: Array, K: Array, correction: float, method: Method, iterations: int
+    problem: _Problem, P: Array, K: Array, correction: float, method: Method
 ) -> RiccatiSolution:
     F, cost = problem.close(K)
     decrease = problem.decrease(F, P)
@@ -251,7 +243,7 @@ def _accepted(
         raise _RefusedError(f'residual {residual:.1e} exceeds {RESIDUAL:g}')
     if not problem.decays(F, P, decrease):
         raise _RefusedError('the closed loop does not decay')
-    return RiccatiSolution(K, P, F, residual, correction, method, iterations)
+    return RiccatiSolution(K, P, F, residual, correction, method)
 
 
 def _allowed(
@@ -310,16 +302,16 @@ def _stein(F: Array, E: Array) -> Array:
     return X
 
 
-def _double(F: Array, G: Array, H: Array) -> tuple[Array, int]:
-    """Return the solution of P = F'P (1 + GP)^-1 F + H, and the doublings it took [Chu 2004]."""
+def _double(F: Array, G: Array, H: Array) -> Array:
+    """Return the solution of P = F'P (1 + GP)^-1 F + H [Chu 2004]."""
     eye = np.eye(len(F))
-    for step in range(1, _DOUBLINGS + 1):
+    for _ in range(_DOUBLINGS):
         inverse = _inverse(eye + G @ H)
         V = inverse @ F
         D = F.T @ (H @ V)
         H = H + _symmetric(D)
         if _size(D) <= _SETTLED * _size(H):
-            return H, step
+            return H
         G = G + _symmetric(F @ (inverse @ G) @ F.T)
         F = F @ V
     raise _RefusedError(f'not settled after {_DOUBLINGS} steps')
@@ -338,7 +330,7 @@ def _cayley(F: Array, G: Array, H: Array, discrete: bool) -> tuple[Array, Array,
     eye = np.eye(len(F))
     if discrete:
         g = 0.5 * _geometric_mean_rate(np.block([[F - eye, -G], [-H, eye - F.T]]))
-        g = min(g, FASTEST_SHIFT)
+        g = min(g, _FASTEST_SHIFT)
         shift = lead = (1.0 + g) / (1.0 - g)
         factor = shift**2 - 1.0
     else:

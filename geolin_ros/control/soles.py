@@ -3,8 +3,7 @@
 """Which ball or sole a foot is, by the shapes of its link and of those that are fixed to it.
 
 What touches the ground is lowest along the z axis of the frame. A single ball there, or a mesh
-that is nearly one, makes a point; a flat patch makes a sole, whose frame has to point up. Nothing
-is made up where the shapes do not tell.
+that is nearly one, makes a point; a flat patch makes a sole, whose frame has to point up.
 """
 
 import itertools
@@ -78,10 +77,9 @@ def read_feet(urdf: str | Path, model: TreeModel, texts: Sequence[str | Support]
 
 
 def shapes_of(source: str | Path) -> tuple[Shapes, Path | None]:
-    """Return the shapes of each link, and the file from which the names of meshes start.
+    """Return the shapes of each link of a path or text, and the file that names of meshes are of.
 
-    Of a path or text of URDF or MJCF; a text has no such file. Raises `UrdfError` if the shapes
-    of a URDF are malformed, others as `mjcf.read_shapes`.
+    Raises `UrdfError` if the shapes of a URDF are malformed, others as `mjcf.read_shapes`.
     """
     shapes = (mjcf.read_shapes if mjcf.is_mjcf(source) else read_shapes)(source)
     return shapes, None if isinstance(source, str) and '<' in source else Path(source)

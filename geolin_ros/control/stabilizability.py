@@ -4,15 +4,12 @@
 
 About an equilibrium on contacts by the staircase form of the reduced pair; in free flight of the
 falling frame, gravity 0, at rest. There the momentum and its integral are out of reach, 12 states.
-A robot that flies and moves is no equilibrium of anything: what can be reached from there over a
-horizon is the range of R, R <- [Phi R, Gamma], along its motion. Elsewhere the question has no
-answer, and none is given.
+Of a robot that flies and moves it is the range of R, R <- [Phi R, Gamma], along its motion over a
+horizon. Elsewhere the question has no answer, and none is given.
 
 Entries of the state are scaled by a length l and the time sqrt(l / g), inputs by the largest
 column of B; rank decisions hold for these units.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -48,25 +45,23 @@ equilibrium are at 1e-10, robots that stand at 1e-6 and more."""
 
 
 class _Units(NamedTuple):
-    """Of each entry of z (2 m,), and the length [m] and the time [s] they are made of."""
+    """Of each entry of z (2 m,), and the time [s] in them."""
 
     z: Array
-    length: float
     time: float
 
 
 class Staircase(NamedTuple):
     """(A, B) in the orthogonal axes T: the first ``controllable`` states are reached.
 
-    ``A`` is T'AT; of T the other columns are left-invariant and have no part in B. ``blocks`` are
-    how many directions each step has added; ``smallest_kept`` and ``largest_dropped`` the singular
-    values next to its decisions, infinite and 0 if nothing was kept or dropped.
+    ``A`` is T'AT; of T the other columns are left-invariant and have no part in B.
+    ``smallest_kept`` and ``largest_dropped`` are the singular values next to the decisions,
+    infinite and 0 if nothing was kept or dropped.
     """
 
     T: Array
     A: Array
     controllable: int
-    blocks: tuple[int, ...]
     smallest_kept: float
     largest_dropped: float
 
@@ -82,11 +77,9 @@ def analyze_modes(
 
     Parameters
     ----------
-    state
-        An equilibrium on its supports; without supports at rest, and gravity is set to 0, or any
-        state with a horizon. Of a fixed base, at rest.
-    supports
-        What it stands on; none: it flies.
+    state, supports
+        An equilibrium on its supports; without any it flies, at rest, and gravity is set to 0, or
+        in any state with a horizon. Of a fixed base, at rest.
     tau : (n,)
         Joint efforts [N m or N]; by default those that hold the posture, or zero in flight.
     horizon
@@ -156,11 +149,8 @@ def _report(
         poles / units.time,
         bool(np.all(poles.real < -SLOW)),
         _modes(model, A, scaled, units),
-        stairs.blocks,
         stairs.smallest_kept,
         stairs.largest_dropped,
-        units.length,
-        units.time,
         constrained=2 * model.m - len(A),
     )
 
@@ -196,11 +186,8 @@ def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float
         np.zeros(0, dtype=np.complex128),
         None,
         (),
-        (rank,),
         float(sizes[rank - 1]),
         float(np.max(sizes[rank:], initial=0.0)),
-        units.length,
-        units.time,
     )
 
 
@@ -250,12 +237,12 @@ def _units(model: TreeModel, state: State) -> _Units:
         length = float(np.sqrt(np.diag(M)[turns].max() / model.total_mass))
     time = float(np.sqrt(length / (float(np.linalg.norm(model.gravity)) or 9.81)))
     positions = np.concatenate((pose, np.where(turns, 1.0, length)))
-    return _Units(np.concatenate((positions, positions / time)), length, time)
+    return _Units(np.concatenate((positions, positions / time)), time)
 
 
 def _check_still(model: TreeModel, state: State, nu_dot: Array) -> None:
     """Refuse a state that moves or starts to."""
-    z, _, time = _units(model, state)
+    z, time = _units(model, state)
     unit = z[model.m :]
     velocity = np.concatenate((state.v, state.r))[-model.m :]
     for what, values in (('moves', velocity / unit), ('accelerates', nu_dot * time / unit)):
@@ -278,7 +265,7 @@ def staircase(A: Array, B: Array) -> Staircase:
     k, X, off = len(A), B, 0
     T, A = np.eye(k), A.copy()
     tolerance = NEGLIGIBLE * np.linalg.norm(np.hstack((A, B)))
-    blocks, kept, dropped = [], np.inf, 0.0
+    kept, dropped = np.inf, 0.0
     while off < k:
         U, sizes, _ = np.linalg.svd(X)
         rank = int(np.sum(sizes > tolerance))
@@ -289,7 +276,6 @@ def staircase(A: Array, B: Array) -> Staircase:
         A[off:, :] = U.T @ A[off:, :]
         A[:, off:] = A[:, off:] @ U
         T[:, off:] = T[:, off:] @ U
-        blocks.append(rank)
         off += rank
         X = A[off:, off - rank : off]
-    return Staircase(T, A, off, tuple(blocks), kept, dropped)
+    return Staircase(T, A, off, kept, dropped)

@@ -89,10 +89,10 @@ class Weights:
 
         Raises `UnknownNameError` if ``single`` names an entry that the robot has not.
         """
-        values = np.empty(2 * (6 + model.n))
-        poses, twists = values.reshape(2, -1)
-        poses[:3], poses[3:6], poses[6:] = self.base_position, self.base_rotation, self.joints
-        twists[:3], twists[3:6], twists[6:] = self.base_velocity, self.base_rate, self.joint_rates
+        sizes = 2 * [3, 3, model.n]
+        poses = self.base_position, self.base_rotation, self.joints
+        twists = self.base_velocity, self.base_rate, self.joint_rates
+        values = np.repeat((*poses, *twists), sizes)
         names = [label.name for label in state_labels(model)] if self.single else []
         for name, value in self.single.items():
             if name not in names:
@@ -161,7 +161,7 @@ def cost(
 def effort_limits(model: TreeModel) -> Array:
     """Return the largest efforts of the actuated joints (n_u,) [N m or N].
 
-    Raises `ConfigurationError` if a joint has none: a command without a limit is not given.
+    Raises `ConfigurationError` if a joint has none.
     """
     limits = np.asarray(model.limits.effort)[model.actuated]
     for name, limit in zip(model.actuated_joints, limits.tolist(), strict=True):

@@ -99,7 +99,7 @@ def test_equilibrium__is_the_least_one_by_another_solver(name):
 
 def test_centre_of_mass_beside_the_feet__is_explained():
     model, supports, state = stance('go2')
-    with pytest.raises(InfeasibleError, match='mm off the point of its supports') as raised:
+    with pytest.raises(InfeasibleError, match='mm off its supports') as raised:
         equilibrium(model, state, supports[:1])
     assert raised.value.report.margin < -0.2
     assert statics(model, state, supports).margin > 0.1

@@ -32,7 +32,7 @@ def hold(name, model, gains, duration, impulse=0.0, axis=1, delay=0):
         law.sent(efforts)
         on_their_way.append(efforts)
         robot.advance(on_their_way.pop(0), PERIOD)
-        worst = max(worst, np.abs(law.displacement(robot.state)[:6]).max())
+        worst = max(worst, np.abs(law.gains.state.difference(robot.state)[:6]).max())
         if worst > 0.25:
             return np.inf
     return worst

@@ -80,7 +80,7 @@ def test_warm_solution__follows_a_slowly_changing_system(kind):
         A = (1.0 - share) * first[0] + share * last[0]
         problem = (A, *first[1:])
         found = SOLVERS[kind](*problem, K0=K)
-        assert (found.method, found.iterations) == ('warm', 1)
+        assert found.method == 'warm'
         exact = scipy_gain(*problem, discrete)
         assert error(found.K, exact) < 10.0 * found.correction**2
         assert error(found.K, exact) < 0.1 * error(K, exact)

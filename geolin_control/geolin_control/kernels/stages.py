@@ -21,11 +21,10 @@ It is followed by an exact search along the line to what it found, on the convex
 quadratic function (1) is part of.
 
 Rows that cannot be satisfied move their multipliers by the same y >= 0 each round in the end
-[Chiche 2016], and these prove it: over all w, with p_k = C_k' y_k + A_k' p_{k+1}, p_N = 0,
+[Chiche 2016]. These prove it where, with p_k = C_k' y_k + A_k' p_{k+1}, p_N = 0, the least over
+the bounds on w is positive of
 
     sum y'g = sum y'g at hand + sum (D_k' y_k + B_k' p_{k+1})'(w_k - w_k at hand)           (4)
-
-is not positive for a w that satisfies the rows, but its least over the bounds is.
 
 All matrices of a stage have rows of one length, `Sizes.stride`, zero beyond what they are.
 """
