@@ -150,7 +150,7 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Array:
     try:
         return solve_care(A, B, Q, R).K
     except NotStabilizableError as error:
-        hint = 'a standing robot needs A and B of geolin_ros.linearization.reduction.reduce(C)'
+        hint = 'a standing robot needs A and B of reduce(C), geolin_ros.linearization.reduction'
         raise NotStabilizableError(f'{error}; {hint}') from error
 
 
