@@ -175,9 +175,9 @@ class _Task(NamedTuple):
             frame = support.at(self.model)
             apart, J = se3.relative(at.pose(frame), self.wanted[support.frame]), at.jacobian(frame)
             error, J = _closing(support.kind, apart, J)
-            held = slice(2, 5) if self.may_step and support.kind == 'surface' else slice(None)
-            missing[f'foot {support.frame!r}'] = error[held]
-            rows.append(J[held])
+            kept = slice(2, 5) if self.may_step and support.kind == 'surface' else slice(None)
+            missing[f'foot {support.frame!r}'] = error[kept]
+            rows.append(J[kept])
         for name, position in self.lifted.items():
             missing[f'lifted foot {name!r}'] = position - at.pose(name)[:3, 3]
             rows.append(at.jacobian(name, 'mixed')[:3])
