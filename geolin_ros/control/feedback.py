@@ -7,6 +7,8 @@
 with the reference that of the gains, or one that moves beside them, before limits and ramps.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -13,6 +13,8 @@ Without it a foot that lifts or slips is a limb that nobody moves. An actuation 
 puts the last d inputs into the state; they get gains of their own, K_past.
 """
 
+from __future__ import annotations
+
 import threading
 from dataclasses import dataclass
 from functools import cached_property

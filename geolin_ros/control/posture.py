@@ -8,6 +8,8 @@ the joint limits. What must hold, feet and centre of mass, is weighted far above
 wished for, height, uprightness and joint positions, and is met to rounding at the end.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -11,6 +11,8 @@ Entries of the state are scaled by a length l and the time sqrt(l / g), inputs b
 column of B; rank decisions hold for these units.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NamedTuple
 

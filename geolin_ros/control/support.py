@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a robot stands on: frames of it, and the points of them that press on the ground."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, field
 from typing import get_args
@@ -69,7 +71,7 @@ class Support:
     @classmethod
     def sole(
         cls, frame: str, length: float, width: float, offset: ArrayLike = (0, 0, 0)
-    ) -> 'Support':
+    ) -> Support:
         """Return a flat rectangle [m], length along x and width along y, about ``offset``."""
         corners = [(x * length, y * width, 0.0) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
         placement = np.eye(4)
@@ -77,7 +79,7 @@ class Support:
         return cls(frame, 'surface', np.array(corners), placement)
 
     @classmethod
-    def parse(cls, text: str) -> 'Support':
+    def parse(cls, text: str) -> Support:
         """Return the point, ball or sole of ``frame``, ``frame:RADIUS``, ``frame:LENGTHxWIDTH``.
 
         ``@x,y,z`` behind it is where in the frame it is; all in m. Raises `ConfigurationError` if
@@ -113,7 +115,7 @@ class Support:
         link = model.frame(self.frame)
         return Frame(link.body, link.placement @ np.asarray(self.placement, dtype=np.float64))
 
-    def grounded(self, kinematics: Kinematics) -> 'Support':
+    def grounded(self, kinematics: Kinematics) -> Support:
         """Return the point where a ball touches the ground now, z up; others as they are.
 
         The ground below a ball is level: up is against gravity. That another point of it is there
