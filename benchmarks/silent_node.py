@@ -8,7 +8,7 @@ import rclpy
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_ros.ros.executor import init, spin
-from geolin_ros.ros.qos import SENSOR_DATA
+from geolin_ros.ros.topics import SENSOR_DATA
 
 if __name__ == '__main__':
     init(None)

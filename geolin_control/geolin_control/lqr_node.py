@@ -36,10 +36,10 @@ from geolin_msgs.msg import (
     ReferenceState,
 )
 from geolin_ros.errors import GeolinError
-from geolin_ros.ros.command_line import Program, read_arguments
+from geolin_ros.ros.command_line import Program, run
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.qos import LATCHED, NEWEST, overridable
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded
+from geolin_ros.ros.topics import LATCHED, NEWEST, overridable
 from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
@@ -290,5 +290,4 @@ class LqrNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    with_parent = read_arguments(PROGRAM, arguments)
-    return run(LqrNode, PROGRAM.name, arguments, with_parent)
+    return run(LqrNode, PROGRAM, arguments)

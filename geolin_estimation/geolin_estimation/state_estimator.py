@@ -22,10 +22,9 @@ from geolin_estimation.base_parameters import BASE_TABLE, base_settings
 from geolin_estimation.base_stream import OUTPUTS, BaseStream, BaseWriter
 from geolin_estimation.warm_up import warm_up
 from geolin_msgs.msg import ContactStates
-from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.message_types import type_of
-from geolin_ros.ros.qos import KEPT
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
+from geolin_ros.ros.command_line import Program, run
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
+from geolin_ros.ros.topics import KEPT, type_of
 from geolin_ros.stream.drops import CLOCK_RESET, nanoseconds
 from geolin_ros.stream.inputs.serialized import LITTLE_ENDIAN
 
@@ -197,5 +196,4 @@ class StateEstimatorNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    with_parent = read_arguments(PROGRAM, arguments)
-    return run(StateEstimatorNode, PROGRAM.name, arguments, with_parent)
+    return run(StateEstimatorNode, PROGRAM, arguments)

@@ -20,8 +20,8 @@ from geolin_estimation.sparse import Estimator, forward_dynamics
 from geolin_estimation.torque_parameters import TORQUE_TABLE, torque_settings
 from geolin_estimation.torque_stream import TorqueStream, TorqueWriter
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
-from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, run
+from geolin_ros.ros.command_line import Program, run
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.stream.warm_up import small_model
 
 PROGRAM = Program(
@@ -77,5 +77,4 @@ class TorqueEstimatorNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    with_parent = read_arguments(PROGRAM, arguments)
-    return run(TorqueEstimatorNode, PROGRAM.name, arguments, with_parent)
+    return run(TorqueEstimatorNode, PROGRAM, arguments)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from geolin_ros.cli._robots import add_robot_arguments, read_model
+from geolin_ros.cli._options import add_robot_arguments, read_model
 from geolin_ros.control.soles import candidate_feet
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.tree import TreeModel

@@ -5,7 +5,7 @@
 import argparse
 import time
 
-from geolin_ros.cli._recordings import (
+from geolin_ros.cli._options import (
     Progress,
     add_bag_arguments,
     add_output_arguments,

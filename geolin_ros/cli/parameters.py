@@ -20,23 +20,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default='linearizer',
         help='the node (default: %(default)s)',
     )
-    parser.add_argument(
-        '--format',
-        choices=('yaml', 'markdown'),
-        default='yaml',
-        help='a ROS parameter file, or a table (default: %(default)s)',
-    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the table."""
-    table = table_of(options.node)
-    print(as_parameter_file(table) if options.format == 'yaml' else as_markdown(table), end='')
+    print(as_parameter_file(table_of(options.node)), end='')
     return 0
 
 
 def as_markdown(table: Sequence[Parameter]) -> str:
-    """Return the table for people."""
+    """Return the table of the documentation."""
     rows = ['| parameter | default | allowed | meaning |', '|---|---|---|---|']
     for parameter in table:
         default = f'`{_default_text(parameter)}` {parameter.unit}'.rstrip()

@@ -4,14 +4,14 @@
 
 import argparse
 
-from geolin_ros.cli._recordings import (
+from geolin_ros.cli._options import (
     BAG_STAYS,
-    Printed,
     Progress,
     add_bag_arguments,
     add_new_bag_arguments,
     add_output_arguments,
     exit_status,
+    first_drops,
     open_bags,
     show,
 )
@@ -26,12 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--node', default='/linearizer', help='name of the node in topics (%(default)s)'
     )
-    parser.add_argument(
-        '--compression',
-        choices=('none', 'storage', 'file', 'message'),
-        default='none',
-        help='zstd in the storage (mcap only), of the file, or of each message (%(default)s)',
-    )
     add_output_arguments(parser)
 
 
@@ -45,9 +39,8 @@ def run(options: argparse.Namespace) -> int:
             options.output,
             node=options.node,
             storage=options.storage,
-            compression=options.compression,
             watch=Progress(options),
-            on_drop=Printed(),
+            on_drop=first_drops(),
         )
     dropped = {cause.value: count for cause, count in counts.drops.items()}
     result = {

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from geolin_ros.offline.bag_writer import BagWriter, Compression, Storage
+from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.message_types import (
     CONTACT,
     FORWARD_DYNAMICS,
@@ -44,7 +44,6 @@ def replay(
     *,
     node: str = NODE,
     storage: Storage = 'mcap',
-    compression: Compression = 'none',
     watch: Watch = lambda items, total: items,
     on_drop: Callable[[DroppedInput], object] = lambda drop: None,
 ) -> Counts:
@@ -63,7 +62,7 @@ def replay(
     stream = LinearizationStream(model, settings)
     stream.on_drop = on_drop
     linearization, dynamics, summary = _writers(source)
-    with BagWriter(path, storage, compression) as bag:
+    with BagWriter(path, storage) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'{node}/{name}', kind)
         messages = source.recording.messages(source.inputs)

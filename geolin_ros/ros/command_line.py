@@ -1,17 +1,26 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs of the nodes take beside the arguments of ROS: nothing but --help."""
+"""The programs of the nodes: what they take beside the arguments of ROS, and how they end."""
 
 import argparse
+import gc
+import os
 import re
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import rclpy
 from rclpy.utilities import remove_ros_args
 
 from geolin_ros.renamed import OLD_NODE
+from geolin_ros.ros.executor import init, spin
+from geolin_ros.ros.signals import PARENT, handled_signals
+
+SWITCH_INTERVAL = 5e-4
+"""How long another thread, a compiler, may keep the interpreter from the executor's [s]."""
 
 
 class Program(NamedTuple):
@@ -54,7 +63,7 @@ def with_old_name(arguments: list[str] | None, name: str) -> list[str]:
 
     ``name`` is the new one; a name of the user's own is kept. Warns on standard error.
     """
-    given = list(sys.argv if arguments is None else arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     named = next((word for word in given if word.startswith('__node:=')), f'__node:={name}')
     for word, file in pairwise(given):
         of_old = rf'^[^#]*\b{OLD_NODE}["\']?:'
@@ -71,3 +80,53 @@ def with_old_name(arguments: list[str] | None, name: str) -> list[str]:
                 rest.pop(given.index(named) - 1)  # -r
             return [*rest, '--ros-args', '-r', f'__node:={OLD_NODE}']
     return given
+
+
+def security_hint() -> str:
+    """Return what to look at where a start failed and ROS 2 security is on, else nothing."""
+    if os.environ.get('ROS_SECURITY_ENABLE') != 'true':
+        return ''
+    names = 'ROS_SECURITY_STRATEGY', 'ROS_SECURITY_KEYSTORE'
+    given = ', '.join(f'{name}={os.environ.get(name) or "none"}' for name in names)
+    return f'; security is on ({given}): make keys and permissions as docs/security.md says'
+
+
+def run(make_node: Callable[[], Any], program: Program, arguments: list[str] | None = None) -> int:
+    """Run a node until SIGINT, SIGTERM or SIGHUP; return the exit status of its program.
+
+    With --end-with-parent also until the process that started it is gone: `ros2 launch` that is
+    ended by SIGTERM or SIGKILL leaves its nodes alone. Signals are ignored afterwards.
+    """
+    with_parent = read_arguments(program, arguments)
+    failure, node = None, None
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    with handled_signals() as signalled:
+
+        def asked_to_stop() -> bool:
+            return signalled() or (with_parent and os.getppid() != PARENT)
+
+        try:
+            init(arguments)
+            node = make_node()
+            node.asked_to_stop = asked_to_stop
+            spin(node, node.is_over, node.autostart)
+            if not asked_to_stop():
+                failure = node.failure
+        except KeyboardInterrupt:
+            pass
+        except Exception as error:
+            if not asked_to_stop():
+                if node is not None:
+                    raise
+                failure = f'{error}{security_hint()}'  # a parameter file, for one
+        finally:
+            if node is not None:
+                node.destroy_node()
+            else:
+                gc.collect()  # what was made of a node before a signal came
+            rclpy.try_shutdown()
+            rclpy.get_default_context().destroy()
+    if failure is not None:
+        sys.stderr.write(f'{program.name}: {failure}\n')
+        return 1
+    return 0

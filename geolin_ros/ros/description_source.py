@@ -11,7 +11,7 @@ from rcl_interfaces.srv import GetParameters
 from std_msgs.msg import String
 
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.qos import LATCHED, overridable
+from geolin_ros.ros.topics import LATCHED, overridable
 
 SOURCE_NAMES = ('robot_description', 'robot_description_file', 'robot_description_node')
 PERIOD = 1.0

@@ -39,11 +39,11 @@ from geolin_msgs.msg import (
 from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.renamed import of_package
-from geolin_ros.ros.command_line import Program, read_arguments, with_old_name
+from geolin_ros.ros.command_line import Program, run, with_old_name
 from geolin_ros.ros.diagnostics import ThrottledLog
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.qos import LATCHED_BY_MANY
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded
+from geolin_ros.ros.topics import LATCHED_BY_MANY
 from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.inputs.plausibility import Window, findings
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
@@ -404,5 +404,4 @@ def __getattr__(name: str) -> Any:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    with_parent = read_arguments(PROGRAM, arguments)
-    return run(LinearizerNode, PROGRAM.name, with_old_name(arguments, PROGRAM.name), with_parent)
+    return run(LinearizerNode, PROGRAM, with_old_name(arguments, PROGRAM.name))

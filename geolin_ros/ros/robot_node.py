@@ -5,8 +5,6 @@
 import concurrent.futures
 import functools
 import gc
-import os
-import sys
 import time
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -16,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from lifecycle_msgs import msg
 from nav_msgs.msg import Odometry
@@ -35,12 +32,10 @@ from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.diagnostics import Diagnostics, ThrottledLog
-from geolin_ros.ros.executor import STEADY, init, result_of, spin
-from geolin_ros.ros.message_types import input_reader, name_of
+from geolin_ros.ros.executor import STEADY, result_of
 from geolin_ros.ros.model_server import ModelServer, State, Wanted
 from geolin_ros.ros.parameter_services import ParameterServices
-from geolin_ros.ros.qos import NEWEST, SENSOR_DATA, overridable
-from geolin_ros.ros.signals import PARENT, handled_signals
+from geolin_ros.ros.topics import NEWEST, SENSOR_DATA, input_reader, name_of, overridable
 from geolin_ros.stream.compiling import announced
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.serialized import VIEWS
@@ -51,8 +46,6 @@ from geolin_ros.stream.topics import Counts
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
-SWITCH_INTERVAL = 5e-4
-"""How long another thread, a compiler, may keep the interpreter from the executor's [s]."""
 NAMES_OF_TRANSITIONS = {
     msg.Transition.TRANSITION_CONFIGURE: 'configure',
     msg.Transition.TRANSITION_ACTIVATE: 'activate',
@@ -652,57 +645,3 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         low, high = parameter.bounds
         descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
     return descriptor
-
-
-def security_hint() -> str:
-    """Return what to look at where a start failed and ROS 2 security is on, else nothing."""
-    if os.environ.get('ROS_SECURITY_ENABLE') != 'true':
-        return ''
-    names = 'ROS_SECURITY_STRATEGY', 'ROS_SECURITY_KEYSTORE'
-    given = ', '.join(f'{name}={os.environ.get(name) or "none"}' for name in names)
-    return f'; security is on ({given}): make keys and permissions as docs/security.md says'
-
-
-def run(
-    make_node: Callable[[], RobotNode],
-    program: str,
-    arguments: list[str] | None = None,
-    with_parent: bool = False,
-) -> int:
-    """Run a node until SIGINT, SIGTERM or SIGHUP; return the exit status of ``program``.
-
-    Also until the process that started it is gone, ``with_parent``: `ros2 launch` that is ended by
-    SIGTERM or SIGKILL leaves its nodes alone. Signals are ignored afterwards.
-    """
-    failure, node = None, None
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    with handled_signals() as signalled:
-
-        def asked_to_stop() -> bool:
-            return signalled() or (with_parent and os.getppid() != PARENT)
-
-        try:
-            init(arguments)
-            node = make_node()
-            node.asked_to_stop = asked_to_stop
-            spin(node, node.is_over, node.autostart)
-            if not asked_to_stop():
-                failure = node.failure
-        except KeyboardInterrupt:
-            pass
-        except Exception as error:
-            if not asked_to_stop():
-                if node is not None:
-                    raise
-                failure = f'{error}{security_hint()}'  # a parameter file, for one
-        finally:
-            if node is not None:
-                node.destroy_node()
-            else:
-                gc.collect()  # what was made of a node before a signal came
-            rclpy.try_shutdown()
-            rclpy.get_default_context().destroy()
-    if failure is not None:
-        sys.stderr.write(f'{program}: {failure}\n')
-        return 1
-    return 0

@@ -30,9 +30,9 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.command_line import Program, read_arguments
-from geolin_ros.ros.qos import NEWEST
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded, run
+from geolin_ros.ros.command_line import Program, run
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded
+from geolin_ros.ros.topics import NEWEST
 from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.warm_up import warm_up
 from geolin_walking.gait import Phase
@@ -201,5 +201,4 @@ class WalkingNode(RobotNode):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the node until a signal ends it; return the exit status."""
-    with_parent = read_arguments(PROGRAM, arguments)
-    return run(WalkingNode, PROGRAM.name, arguments, with_parent)
+    return run(WalkingNode, PROGRAM, arguments)

@@ -10,7 +10,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from geolin_ros.ros.message_types import input_reader, name_of, type_of
+from geolin_ros.ros.topics import input_reader, name_of, type_of
 from geolin_ros.stream.inputs.serialized import VIEWS, layout
 
 MESSAGES = 500

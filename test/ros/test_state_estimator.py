@@ -22,7 +22,7 @@ from support.ros_graph import RELIABLE, START, Process
 
 from geolin_msgs.msg import ContactStates
 from geolin_ros import TreeModel, robots
-from geolin_ros.ros.message_types import input_reader
+from geolin_ros.ros.topics import input_reader
 from geolin_ros.stream.parameters.file import default_values
 
 QUADRUPED = robots.path('quadruped')

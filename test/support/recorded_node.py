@@ -13,9 +13,9 @@ from pathlib import Path
 
 from rclpy.serialization import serialize_message
 
+from geolin_ros.ros.command_line import Program, run
 from geolin_ros.ros.linearizer import LinearizerNode
-from geolin_ros.ros.message_types import name_of
-from geolin_ros.ros.robot_node import run
+from geolin_ros.ros.topics import name_of
 from geolin_ros.stream.inputs.serialized import VIEWS
 
 NOTES = 'taken.txt'
@@ -60,4 +60,4 @@ class RecordedNode(LinearizerNode):
 
 
 if __name__ == '__main__':
-    sys.exit(run(RecordedNode, 'recorded_node'))
+    sys.exit(run(RecordedNode, Program('recorded_node', '', '', '')))

@@ -9,7 +9,7 @@ from geolin_control.cli._stance import add_contacts_argument, add_positions_argu
 from geolin_control.gain_bank import TOLERANCE, build, squat
 from geolin_control.gain_file import save_bank
 from geolin_control.gain_header import save_header
-from geolin_ros.cli._robots import add_robot_arguments, read_model
+from geolin_ros.cli._options import add_robot_arguments, read_model
 from geolin_ros.control.lqr import PERIOD, Tuning
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import counted

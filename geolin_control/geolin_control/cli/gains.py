@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from geolin_ros.cli._recordings import (
+from geolin_ros.cli._options import (
     Progress,
     add_bag_arguments,
     add_output_arguments,

@@ -32,7 +32,7 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.executor import make_executor
-from geolin_ros.ros.qos import LATCHED, NEWEST
+from geolin_ros.ros.topics import LATCHED, NEWEST
 from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.message_fields import write_stamp, write_wrench

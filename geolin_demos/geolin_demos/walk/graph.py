@@ -18,7 +18,7 @@ from geolin_msgs.msg import WalkingPlan
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import InputError
 from geolin_ros.model.state import State
-from geolin_ros.ros.qos import NEWEST
+from geolin_ros.ros.topics import NEWEST
 from geolin_ros.stream.drops import nanoseconds
 
 PATIENCE, FIRST_PATIENCE = 10.0, 900.0

@@ -5,14 +5,14 @@
 import argparse
 from typing import Any
 
-from geolin_ros.cli._recordings import (
+from geolin_ros.cli._options import (
     BAG_STAYS,
-    Printed,
     Progress,
     add_bag_arguments,
     add_new_bag_arguments,
     add_output_arguments,
     exit_status,
+    first_drops,
     opening,
     show,
 )
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     from geolin_estimation.base_run import estimate, open_stream
 
     with open_stream(**opening(options)) as (recording, stream):
-        stream.on_drop = Printed()
+        stream.on_drop = first_drops()
         watch = Progress(options)
         counts = estimate(recording, stream, options.output, options.storage, watch)
     result: dict[str, Any] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from geolin_control.cli._stance import add_contacts_argument, add_positions_argument, read_supports
 
-from geolin_ros.cli._robots import add_robot_arguments, read_model
+from geolin_ros.cli._options import add_robot_arguments, read_model
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture, state_with
 from geolin_ros.control.stabilizability import analyze_modes

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.cli._recordings import Progress, add_output_arguments, add_xacro_argument, show
+from geolin_ros.cli._options import Progress, add_output_arguments, add_xacro_argument, show
 from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ModelWarning, RecordingError
 from geolin_ros.linearization.linearizer import Linearizer

@@ -9,7 +9,7 @@ from typing import Any
 
 from geolin_control.cli._stance import add_contacts_argument, add_positions_argument, read_supports
 
-from geolin_ros.cli._robots import add_robot_arguments, read_model
+from geolin_ros.cli._options import add_robot_arguments, read_model
 from geolin_ros.description import parse_overlay
 from geolin_ros.errors import counted
 from geolin_ros.model.wrenches import Wrench

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 from geolin_control.whole_file import whole_file
 
-from geolin_ros.cli._recordings import (
+from geolin_ros.cli._options import (
     Progress,
     add_bag_arguments,
     add_output_arguments,

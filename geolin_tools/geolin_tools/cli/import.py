@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.cli._recordings import (
+from geolin_ros.cli._options import (
     BAG_STAYS,
     Progress,
     add_new_bag_arguments,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros import mjcf, urdf
-from geolin_ros.cli._robots import add_file_arguments
+from geolin_ros.cli._options import add_file_arguments
 from geolin_ros.description import (
     SEVERITIES,
     SINGLE_AXIS_KINDS,

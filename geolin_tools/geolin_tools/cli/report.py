@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from geolin_control.whole_file import whole_file
 
-from geolin_ros.cli._recordings import Progress, add_output_arguments, show
+from geolin_ros.cli._options import Progress, add_output_arguments, show
 from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING
 
 from geolin_control.cli._stance import add_contacts_argument, add_positions_argument, read_supports
 
-from geolin_ros.cli._recordings import Progress, add_bag_options, open_bags
-from geolin_ros.cli._robots import add_reading_arguments, read_model
+from geolin_ros.cli._options import (
+    Progress,
+    add_bag_options,
+    add_reading_arguments,
+    open_bags,
+    read_model,
+)
 from geolin_ros.optional import require
 from geolin_ros.robots import locate
 from geolin_tools.cli.record import require_ros

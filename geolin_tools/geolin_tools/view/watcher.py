@@ -23,7 +23,7 @@ from std_msgs.msg import String
 
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics, WalkingPlan
 from geolin_ros.ros.executor import init
-from geolin_ros.ros.qos import LATCHED
+from geolin_ros.ros.topics import LATCHED
 
 LATEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 PERIODS = {'linearization': 0.1, 'summary': 0.1, 'diagnostics': 0.2}

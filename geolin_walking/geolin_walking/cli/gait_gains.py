@@ -8,7 +8,7 @@ from pathlib import Path
 from geolin_control.cli._stance import CONTACTS_HELP, read_supports
 from geolin_control.gain_file import save_bank
 
-from geolin_ros.cli._robots import add_robot_arguments, read_model
+from geolin_ros.cli._options import add_robot_arguments, read_model
 from geolin_ros.robots import locate
 from geolin_walking.gait_gains import gait_gains
 from geolin_walking.reference import Command

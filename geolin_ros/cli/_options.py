@@ -1,23 +1,27 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the subcommands about recorded runs have in common: arguments, progress, output."""
+"""What subcommands have in common: arguments about robots and recorded runs, progress, output."""
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geolin_ros.description.safe_yaml import parse_yaml
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import ConfigurationError, ModelWarning
+from geolin_ros.model.tree import TreeModel
 from geolin_ros.robots import locate
+from geolin_ros.stream.parameters.linearizer import loops_of
 
 if TYPE_CHECKING:
     from geolin_ros.offline.source import Source
     from geolin_ros.stream.drops import DroppedInput
 
+URDF_HELP = 'path of a URDF, xacro or MJCF file, or a bundled robot: humanoid, quadruped'
 BAG_STAYS = 'interrupted; what was written stays, in a bag that ends there'
 ROLES = (
     *('joint_states', 'odom', 'tf', 'tf_static', 'imu', 'joint_efforts', 'contact_states'),
@@ -79,6 +83,63 @@ def add_xacro_argument(parser: 'argparse._ActionsContainer') -> None:
     )
 
 
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the robot, and how it is read."""
+    parser.add_argument('urdf', metavar='URDF', help=URDF_HELP)
+    add_reading_arguments(parser)
+
+
+def add_reading_arguments(parser: 'argparse._ActionsContainer') -> None:
+    """Declare how a robot is read, for `read_model`."""
+    parser.add_argument(
+        '--base',
+        choices=('floating', 'fixed'),
+        help='whether the root link moves (default: floating, unless it is called world; of '
+        'MJCF, as in the file)',
+    )
+    parser.add_argument(
+        '--mimic',
+        choices=('exact', 'independent'),
+        default='exact',
+        help='mimic joints: exact constraints, or independent joints (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--loops',
+        nargs='+',
+        metavar='LOOP',
+        help="closed loops, as 'FRAME_A=FRAME_B point' or surface, perhaps with stiffness and "
+        'damping behind; none for none (default: those of an MJCF file)',
+    )
+    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add_file_arguments(parser)
+
+
+def add_file_arguments(parser: 'argparse._ActionsContainer') -> None:
+    """Declare what a file needs to be read: values of a xacro file are for `main`."""
+    parser.add_argument(
+        '--root',
+        metavar='BODY',
+        help='first body of the robot, of an MJCF file in which several trees move',
+    )
+    add_xacro_argument(parser)
+
+
+def read_model(file: Path, options: argparse.Namespace, **reading: Any) -> TreeModel:
+    """Return the robot as `add_reading_arguments` say and ``reading``; its warnings unsaid."""
+    given: dict[str, Any] = {
+        'mimic': options.mimic,
+        'overlay': options.overlay,
+        'root': options.root,
+        'loops': None if options.loops is None else loops_of(options.loops),
+        **reading,
+    }
+    if options.base is not None:
+        given['base'] = options.base
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', ModelWarning)
+        return TreeModel.from_file(file, **given)
+
+
 def add_new_bag_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare where a new bag goes."""
     parser.add_argument('-o', '--output', type=Path, required=True, help='folder of the new bag')
@@ -138,17 +199,16 @@ def exit_status(usable: int, dropped: Iterable[str]) -> int:
     return 2 if set(dropped) - {cause.value for cause in EARLY} else 0
 
 
-class Printed:
-    """Prints the first dropped input of each cause."""
+def first_drops() -> 'Callable[[DroppedInput], None]':
+    """Return what prints the first dropped input of each cause."""
+    causes = set()
 
-    def __init__(self) -> None:
-        self._causes: set[Any] = set()
-
-    def __call__(self, drop: 'DroppedInput') -> None:
-        """Take a drop."""
-        if drop.cause not in self._causes:
-            self._causes.add(drop.cause)
+    def take(drop: 'DroppedInput') -> None:
+        if drop.cause not in causes:
+            causes.add(drop.cause)
             print(f'dropped: {drop}', file=sys.stderr)
+
+    return take
 
 
 def show(options: argparse.Namespace, result: Any, text: str) -> None:
