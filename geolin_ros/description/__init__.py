@@ -5,8 +5,6 @@
 The URDF reader and descriptions written in code both end here; `geolin_ros.model` starts here.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from geolin_ros.description.elements import (
     JOINT_KINDS,
     SEVERAL_AXES_KINDS,
@@ -30,11 +28,9 @@ from geolin_ros.description.findings import (
     raise_errors,
 )
 from geolin_ros.description.locking import lock_joints
+from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
 from geolin_ros.description.topology import check_tree, stands_on_world, tree_findings
 from geolin_ros.description.values import SHORTEST_AXIS, check_values
-
-if TYPE_CHECKING:
-    from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
 
 __all__ = [
     'JOINT_KINDS', 'SEVERAL_AXES_KINDS', 'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',
@@ -43,12 +39,3 @@ __all__ = [
     'lock_joints', 'mass_properties', 'merged', 'parse_overlay', 'raise_errors', 'stands_on_world',
     'tree_findings',
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """Import what overlays need when it is first used [PEP 562]."""
-    if name not in __all__:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    from geolin_ros.description import overlay
-
-    return getattr(overlay, name)

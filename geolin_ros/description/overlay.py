@@ -13,9 +13,9 @@ An overlay is a mapping, usually from a YAML file::
     payloads:
       - {frame: base, mass: 2.0, com: [0.0, 0.0, 0.1], inertia: [0.01, 0.01, 0.01, 0, 0, 0]}
 
-Names of joints may hold the wildcards ``*`` and ``?``. Links take the place of what the
-description says about their masses; payloads come on top. `estimation.identification.overlay_of`
-makes overlays of recordings.
+Names of joints may hold the wildcards ``*`` and ``?``; their keys are fields of `Joint`, and
+``effort_limit`` [N m or N]. Links take the place of what the description says about their masses;
+payloads come on top. `geolin_tools.identification.overlay_of` makes overlays of recordings.
 """
 
 import dataclasses
@@ -29,25 +29,13 @@ import numpy as np
 
 from geolin_ros.description.elements import Description, Joint, Link
 from geolin_ros.description.safe_yaml import parse_yaml, read_yaml
+from geolin_ros.description.values import check_values
 from geolin_ros.errors import InputError, ModelError, unknown_name
 
-JOINT_KEYS = {
-    'rotor_inertia': 'moment of inertia of the rotor about its own axis [kg m^2]',
-    'gear_ratio': 'rotor revolutions per joint revolution (rad/m for a prismatic joint)',
-    'damping': 'viscous friction [N m s/rad or N s/m]',
-    'friction': 'Coulomb friction [N m or N]',
-    'friction_speed': 'speed over which the Coulomb friction changes sign [rad/s or m/s]',
-    'stiffness': 'joint spring [N m/rad or N/m]',
-    'rest': 'rest position of the spring [rad or m]',
-    'kind': 'helical, for a revolute or continuous joint of the URDF',
-    'effort_scale': 'torque by measured effort, for joints that show amperes or motor torques',
-    'effort_offset': 'what measured efforts, scaled, show too much [N m or N]',
-    'effort_limit': 'largest effort of the motor, in place of the limit of the description '
-    '[N m or N]',
-    'pitch': 'advance of a helical joint along its axis [m/rad], either sign',
-}
-_ANY_SIGN = ('rest', 'gear_ratio', 'effort_offset')
-_NOT_ZERO = ('gear_ratio', 'friction_speed', 'effort_scale', 'effort_limit')
+_JOINT_KEYS = (
+    *('rotor_inertia', 'gear_ratio', 'damping', 'friction', 'friction_speed', 'stiffness', 'rest'),
+    *('kind', 'pitch', 'effort_scale', 'effort_offset', 'effort_limit'),
+)
 _LINK_KEYS = ('mass', 'com', 'inertia')
 _KEYS = ('joints', 'links', 'payloads')
 
@@ -143,24 +131,22 @@ def _over_joints(description: Description, rows: Mapping[Any, Any], where: str) 
         if not matched:
             raise unknown_name('joint', str(pattern), joints, f'robot {description.name!r}')
         at = f'{where}: joint {pattern!r}'
-        _check_keys(at, values, tuple(JOINT_KEYS))
-        numbers = {
+        _check_keys(at, values, _JOINT_KEYS)
+        changes: dict[str, Any] = {
             key: _numbers(at, key, [value], 1)[0] for key, value in values.items() if key != 'kind'
         }
-        changes: dict[str, Any] = dict(numbers)
         if 'kind' in values or 'pitch' in values:
             changes['kind'] = 'helical'
             _check_screw(at, values, [joints[name] for name in matched])
-        for key, value in numbers.items():
-            least = 'more than 0' if key in _NOT_ZERO else '0 or more'
-            is_low = value < 0.0 and key not in (*_ANY_SIGN, 'pitch')
-            if is_low or (value == 0.0 and key in _NOT_ZERO):
-                raise ModelError(f'{at}: {key} is {value:g}, expected {least}: {JOINT_KEYS[key]}')
+        if changes.get('effort_limit', 1.0) <= 0.0:
+            raise ModelError(f'{at}: effort_limit is {changes["effort_limit"]:g}, expected > 0')
         limit = {'effort': changes.pop('effort_limit')} if 'effort_limit' in changes else {}
         for name in matched:
             limits = dataclasses.replace(joints[name].limits, **limit)
             joints[name] = dataclasses.replace(joints[name], limits=limits, **changes)
-    return dataclasses.replace(description, joints=tuple(joints.values()))
+    changed = dataclasses.replace(description, joints=tuple(joints.values()))
+    check_values(dataclasses.replace(changed, source=where))
+    return changed
 
 
 def _check_screw(at: str, values: Mapping[str, Any], joints: Sequence[Joint]) -> None:

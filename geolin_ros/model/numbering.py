@@ -9,6 +9,7 @@ import dataclasses
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,13 +28,30 @@ from geolin_ros.errors import (
     ModelWarning,
     UnsupportedJointError,
     did_you_mean,
-    unknown_name,
 )
 from geolin_ros.kernels.packing.types import BASE, Tree
 from geolin_ros.model.inertia_check import check_joint_inertias, negative_moments
 from geolin_ros.model.joint_kinds import KINDS, motion_subspace, names_of, plane_axes, unit_axis
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Limits per joint coordinate, each (n,): [rad or m, rad/s or m/s, N m or N]."""
+
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A link of the description: ``placement`` (4, 4) on the moving body that carries it."""
+
+    body: int
+    placement: Array
 
 
 @dataclass
@@ -65,7 +83,7 @@ def number_bodies(
 ) -> dict[str, Any]:
     """Return the fields of a `TreeModel` about bodies and joints, numbered depth first.
 
-    ``frames`` and ``limits`` as tuples; options as in `TreeModel.from_description`.
+    Options as in `TreeModel.from_description`.
     """
     check_tree(description)
     description = _expand_planar_joints(description)
@@ -73,7 +91,7 @@ def number_bodies(
     children: dict[str, list[Joint]] = {name: [] for name in links}
     for joint in description.joints:
         children[joint.parent].append(joint)
-    root, heavy = _root_link(description, base, links, children)
+    root = _root_link(description, base, links, children)
     bodies, frames = _merge_fixed_joints(description, root, links, children)
     moving = [body.joint for body in bodies[1:] if body.joint is not None]
     for joint in moving:
@@ -96,7 +114,7 @@ def number_bodies(
     tree = _tree_arrays(bodies, ordered, base, independent, couplings, subspaces, coulomb_friction)
     body_names = tuple(body.name for body in bodies)
     check_joint_inertias(description.source, tree, body_names)
-    noted = (*description.findings, *heavy, *implausible)
+    noted = (*description.findings, *implausible)
     return {
         'tree': tree,
         'coordinate_names': names_of(ordered, 'rates'),
@@ -118,63 +136,44 @@ def _expand_planar_joints(description: Description) -> Description:
             joints.append(joint)
             continue
         normal = unit_axis(joint.axis)
-        along_x, along_y = plane_axes(normal)
-        middle = [f'{joint.name}/x_link', f'{joint.name}/y_link']
-        links += [Link(name) for name in middle]
-        steps = (
-            ('x', 'prismatic', along_x, joint.parent, middle[0], joint.placement),
-            ('y', 'prismatic', along_y, middle[0], middle[1], np.eye(4)),
-            ('yaw', 'continuous', normal, middle[1], joint.child, np.eye(4)),
-        )
-        for suffix, kind, axis, parent, child, placement in steps:
-            joints.append(
-                dataclasses.replace(
-                    joint,
-                    name=f'{joint.name}/{suffix}',
-                    kind=kind,
-                    axis=axis,
-                    parent=parent,
-                    child=child,
-                    placement=placement,
-                )
-            )
+        between = [f'{joint.name}/x_link', f'{joint.name}/y_link']
+        links += map(Link, between)
+        ends = pairwise((joint.parent, *between, joint.child))
+        axes, placement = (*plane_axes(normal), normal), joint.placement
+        for suffix, axis, (parent, child) in zip(('x', 'y', 'yaw'), axes, ends, strict=True):
+            kind = 'continuous' if suffix == 'yaw' else 'prismatic'
+            step: dict[str, Any] = {'kind': kind, 'axis': axis, 'parent': parent, 'child': child}
+            name = f'{joint.name}/{suffix}'
+            joints.append(dataclasses.replace(joint, name=name, placement=placement, **step))
+            placement = np.eye(4)
     return dataclasses.replace(description, links=tuple(links), joints=tuple(joints))
 
 
 def _root_link(
     description: Description, base: str, links: dict[str, Link], children: dict[str, list[Joint]]
-) -> tuple[str, list[Finding]]:
+) -> str:
     """Return the base link; a massless link with one floating joint is the world above it."""
     moved = {joint.child for joint in description.joints}
     root = next(link.name for link in description.links if link.name not in moved)
-    joints = children[root]
-    if base != 'floating' or len(joints) != 1 or joints[0].kind != 'floating':
-        return root, []
-    if not links[root].inertia.any():
-        return joints[0].child, []
-    heavy = Finding(
-        'warning',
-        f'link {root!r}',
-        f'has mass {links[root].inertia[0, 0]:g} kg above floating joint {joints[0].name!r}: it '
-        f'is the base, and {joints[0].child!r} moves apart from it',
-        'remove its <inertial> if it is the world',
-    )
-    return root, [heavy]
+    joints, is_massless = children[root], not links[root].inertia.any()
+    if base == 'floating' and is_massless and [joint.kind for joint in joints] == ['floating']:
+        return joints[0].child
+    return root
 
 
 def _merge_fixed_joints(
     description: Description, root: str, links: dict[str, Link], children: dict[str, list[Joint]]
-) -> tuple[list[Body], dict[str, tuple[int, Array]]]:
+) -> tuple[list[Body], dict[str, Frame]]:
     """Walk the tree depth first; links behind fixed joints join the body that carries them."""
     bodies: list[Body] = []
-    frames: dict[str, tuple[int, Array]] = {}
+    frames: dict[str, Frame] = {}
     pending: list[tuple[str, Joint | None, int, Array]] = [(root, None, -1, np.eye(4))]
     while pending:
         name, joint, carrier, placement = pending.pop()
         if joint is None or joint.kind != 'fixed':  # this link opens a body
             bodies.append(Body(name, carrier, joint, placement))
             carrier, placement = len(bodies) - 1, np.eye(4)
-        frames[name] = (carrier, placement)
+        frames[name] = Frame(carrier, placement)
         bodies[carrier].inertia += moved_inertia(links[name].inertia, placement)
         for following in reversed(children[name]):
             pending.append((following.child, following, carrier, placement @ following.placement))
@@ -222,19 +221,16 @@ def _resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, 
     for joint in moving:
         multiplier, offset, link, seen = 1.0, 0.0, joint, [joint.name]
         while (mimic := link.mimic) is not None:
-            problem = ''
-            if mimic.joint not in by_name:
-                problem = 'which does not exist or does not move, expected a moving joint'
+            if mimic.joint not in by_name or mimic.joint in seen:
+                chain = ' -> '.join((*seen, mimic.joint))
+                problem = (
+                    f'mimics joint {mimic.joint!r}, which does not exist, does not move or '
+                    f'follows it in turn ({chain}), expected a moving joint'
+                )
                 fix = (
-                    f'{did_you_mean(mimic.joint, by_name)}correct the name, or set '
+                    f'{did_you_mean(mimic.joint, by_name)}correct its <mimic>, or set '
                     "mimic='independent' to read it as a joint of its own"
                 )
-            elif mimic.joint in seen:
-                chain = ' -> '.join([*seen, mimic.joint])
-                problem = f'which follows it in turn ({chain}), expected an independent joint'
-                fix = 'remove one <mimic>'
-            if problem:
-                problem = f'mimics joint {mimic.joint!r}, {problem}'
                 found.append(Finding('error', f'joint {link.name!r}', problem, fix))
                 break
             offset += multiplier * mimic.offset
@@ -316,8 +312,8 @@ def _starts(sizes: IntArray) -> IntArray:
     return np.cumsum(sizes) - sizes
 
 
-def _limits(joints: list[Joint]) -> tuple[Array, Array, Array, Array]:
-    """Return lower, upper, velocity and effort limits of the rates of independent joints."""
+def _limits(joints: list[Joint]) -> JointLimits:
+    """Return the limits of the rates of independent joints."""
     rows = []
     for joint in joints:
         limits, count = joint.limits, len(KINDS[joint.kind].rates)
@@ -325,22 +321,19 @@ def _limits(joints: list[Joint]) -> tuple[Array, Array, Array, Array]:
         rows += [(low, high, limits.velocity, limits.effort)] * count
     bounds = np.ascontiguousarray(np.array(rows, dtype=np.float64).reshape(-1, 4).T)
     bounds.setflags(write=False)
-    return bounds[0], bounds[1], bounds[2], bounds[3]
+    return JointLimits(*bounds)
 
 
 def _joint_order(
     description: Description, names: list[str], order: Sequence[str] | None
 ) -> list[str]:
     """Return ``order``, which must name each of ``names`` once, or ``names`` without one."""
-    if order is None:
-        return names
-    for name in order:
-        if name not in names:
-            raise unknown_name('independent joint', name, names, f'robot {description.name!r}')
-    for name in names:
-        if list(order).count(name) != 1:
+    ordered = list(names if order is None else order)
+    for name in (*ordered, *names):
+        count, expected = ordered.count(name), names.count(name)
+        if count != expected:
             raise ModelError(
-                f'{description.source}: joint {name!r} is named {list(order).count(name)} times '
-                'in the order of joints, expected each once that moves and is not locked'
+                f'{description.source}: joint {name!r} is named {count} times in the order of '
+                f'joints, expected {expected}: each once that moves, neither locked nor a mimic'
             )
-    return list(order)
+    return ordered

@@ -61,8 +61,8 @@ class State:
         r: ArrayLike,
         positions: Positions | None = None,
     ) -> None:
-        pose = _pose(H)
-        place, twist, rates = _array('s', s, None), _array('v', v, (6,)), _array('r', r, None)
+        pose, twist = _pose(H), finite_array('v', v, (6,))
+        place, rates = finite_array('s', s, None), finite_array('r', r, None)
         poses.check_pose(pose)
         if positions is not None and (place.size, rates.size) != (positions.n_s, positions.n):
             raise ShapeError(
@@ -85,7 +85,7 @@ class State:
         if name not in ('H', 's', 'v', 'r', 'data'):
             raise AttributeError(f'a state has H, s, v, r and data to assign to, not {name!r}')
         part: Array = getattr(self, name)
-        values = _array(name, value, part.shape)
+        values = finite_array(name, value, part.shape)
         if name in ('H', 'data'):
             poses.check_pose(values.ravel()[:16].reshape(4, 4))
         part[...] = values
@@ -109,7 +109,7 @@ class State:
         v : (6 + n,) or (n,)
             [body twist, linear; angular | joint rates]; fixed base: the latter alone.
         """
-        place, rates = _array('q', q, None), _array('v', v, None)
+        place, rates = finite_array('q', q, None), finite_array('v', v, None)
         if place.size == rates.size:
             return cls(np.eye(4), place, np.zeros(6), rates)
         if place.size != rates.size + 1 or rates.size < 6:
@@ -159,7 +159,7 @@ class State:
             where it is (fixed base). The part of a spherical, planar or inner floating joint is
             a displacement in the axes of the moved link.
         """
-        step = _array('z', z, None)
+        step = finite_array('z', z, None)
         n = self.r.size
         if step.size not in (2 * n, 12 + 2 * n):
             raise ShapeError(
@@ -220,13 +220,14 @@ def _pose(H: ArrayLike) -> Array:
     """Return a matrix, of itself or of position and quaternion."""
     given = np.asarray(H)
     if given.shape != (7,):
-        return _array('H', H, (4, 4))
-    values, pose = _array('H', H, (7,)), np.eye(4)
+        return finite_array('H', H, (4, 4))
+    values, pose = finite_array('H', H, (7,)), np.eye(4)
     pose[:3, :3], pose[:3, 3] = rotation_from_quaternion(values[3:]), values[:3]
     return pose
 
 
-def _array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
+def finite_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> Array:
+    """Return finite numbers of a shape, or of one dimension, as an array of their own."""
     array = np.array(value, dtype=np.float64)
     if array.ndim != 1 if shape is None else array.shape != shape:
         expected = 'one dimension' if shape is None else shape

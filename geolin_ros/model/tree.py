@@ -24,6 +24,7 @@ from geolin_ros.description import (
     ContactKind,
     Description,
     Loop,
+    apply_overlay,
     check_values,
     lock_joints,
     stands_on_world,
@@ -31,7 +32,6 @@ from geolin_ros.description import (
 from geolin_ros.errors import (
     ConfigurationError,
     ModelWarning,
-    NotFiniteError,
     ShapeError,
     check_choice,
     counted,
@@ -41,9 +41,10 @@ from geolin_ros.errors import (
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.joint_kinds import KINDS
-from geolin_ros.model.numbering import DependentJoint, number_bodies
+from geolin_ros.model.numbering import DependentJoint, JointLimits, number_bodies
+from geolin_ros.model.numbering import Frame as Frame
 from geolin_ros.model.positions import AXES, GroupJoint, Positions
-from geolin_ros.model.state import State
+from geolin_ros.model.state import State, finite_array
 from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
@@ -70,38 +71,11 @@ class ReadingOptions(TypedDict, total=False):
     loops: Sequence[Loop | str] | None
 
 
-OTHER_NAMES = {
-    'fixed_base': "base='fixed'",
-    'useFixedBase': "base='fixed'",
-    'floating_base': "base='floating'",
-    'root_joint': "base='floating'",
-}
-"""What other libraries call some of them."""
-
-
 class LockedJoint(NamedTuple):
     """A joint locked at a position [rad or m]."""
 
     name: str
     position: float
-
-
-@dataclass(frozen=True)
-class JointLimits:
-    """Limits per joint coordinate, each (n,): [rad or m, rad/s or m/s, N m or N]."""
-
-    lower: Array
-    upper: Array
-    velocity: Array
-    effort: Array
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A link of the description: ``placement`` (4, 4) on the moving body that carries it."""
-
-    body: int
-    placement: Array
 
 
 @with_old_names
@@ -218,8 +192,6 @@ class TreeModel:
         )
         overlay, friction = options.get('overlay'), options.get('coulomb_friction', False)
         if overlay is not None:
-            from geolin_ros.description.overlay import apply_overlay
-
             description = apply_overlay(description, overlay)
         check_values(description)
         noted = []
@@ -237,8 +209,6 @@ class TreeModel:
         description, locked = lock_joints(description, locked)
         numbered = number_bodies(description, base, mimic, joints, friction)
         numbered['warnings'] = (*noted, *numbered['warnings'])
-        numbered['limits'] = JointLimits(*numbered['limits'])
-        frames = {name: Frame(*place) for name, place in numbered.pop('frames').items()}
         names = numbered['joint_names']
         measured = {
             joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
@@ -251,7 +221,6 @@ class TreeModel:
             name=description.name,
             base=base,
             gravity=three_numbers('gravity', options.get('gravity', STANDARD_GRAVITY)),
-            frames=frames,
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
             actuated_joints=names if actuated is None else tuple(actuated),
             effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),
@@ -561,9 +530,7 @@ def _check_options(given: Mapping[str, object]) -> None:
     """
     known = ReadingOptions.__annotations__
     for name in given.keys() - known.keys():
-        meant = did_you_mean(name, [*known, *OTHER_NAMES])
-        if name in OTHER_NAMES:
-            meant = f'did you mean {OTHER_NAMES[name]}? '
+        meant = did_you_mean(name, known)
         raise TypeError(f'a model has no option {name!r}; {meant}options are {", ".join(known)}')
     for name in ('actuated_joints', 'joints'):
         listed = given.get(name)
@@ -599,10 +566,6 @@ def _unlisted(
 
 def three_numbers(what: str, values: ArrayLike) -> Array:
     """Return three finite numbers, read-only; ``what`` opens the message where they are none."""
-    found = np.array(values, dtype=np.float64)
-    if found.shape != (3,):
-        raise ShapeError(f'{what} has shape {found.shape}, expected (3,)')
-    if not np.all(np.isfinite(found)):
-        raise NotFiniteError(f'{what} is {found.tolist()}, expected finite numbers')
+    found = finite_array(what, values, (3,))
     found.setflags(write=False)
     return found

@@ -140,8 +140,6 @@ def test_floating_joint__below_a_massless_root_is_the_base_and_elsewhere_an_inne
         model = TreeModel.from_description(described(some, joints), base=base)
         assert (model.base_link, model.m, model.n_s) == expected
         assert ('world' in model.link_names) == (some is not massless)
-        warned = any("link 'world': has mass" in warning for warning in model.warnings)
-        assert warned == (expected[1:] == (12, 7) and some is not massless)
 
 
 # ---- Planar joints
@@ -574,7 +572,7 @@ NONSENSE = [
     (of_joints('nothing_*', damping=1), UnknownNameError, 'nothing_*'),
     (of_joints('*', dampng=1), UnknownNameError, "'damping'"),
     (of_joints('*', damping='much'), ModelError, 'much'),
-    (of_joints('*', damping=-1), ModelError, '0 or more'),
+    (of_joints(LEG, damping=-1), ModelError, '0 or more'),
     (of_joints('*', damping=float('nan')), ModelError, 'finite'),
     (of_joints('*', effort_limit=0.0), ModelError, 'effort_limit is 0'),
     (of_joints(LEG, kind='helical'), ModelError, 'pitch None'),
@@ -639,7 +637,7 @@ def test_misspelled_options__are_refused_with_the_choices(options, words):
         ({'actuated_joints': ['FL_hip_joint'] * 2}, ConfigurationError, ".*'FL_hip_joint' twice"),
         ({'coulomb_friction': 'no'}, ConfigurationError, "coulomb_friction is 'no', expected"),
         ({'joints': 'FL_hip_joint'}, ConfigurationError, r".* write \['FL_hip_joint'\]"),
-        ({'fixed_base': True}, TypeError, ".*no option 'fixed_base'; did you mean base='fixed'"),
+        ({'fixed_base': True}, TypeError, ".*no option 'fixed_base'; options are base, "),
         ({'actuated_joint': ()}, TypeError, ".*did you mean 'actuated_joints'"),
     ],
 )
