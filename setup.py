@@ -69,7 +69,6 @@ setup(
     zip_safe=False,
     # rclpy and the messages come with ROS 2, or from requirements/ros-kilted.txt.
     install_requires=[
-        'defusedxml>=0.7.1',
         'numba>=0.61',
         'numpy>=1.26',
         'pyyaml>=6.0',

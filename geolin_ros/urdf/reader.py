@@ -111,8 +111,7 @@ def _is_path(source: bytes | bytearray | str | Path) -> bool:
 def document(source: str | bytes | bytearray | Path) -> bytes:
     """Return the bytes of a URDF text or file, behind a mark where they are UTF-8 for sure.
 
-    Raises `UrdfError` if a file cannot be read, or xacro cannot expand it; `Refused` if a text
-    cannot be encoded.
+    Raises `UrdfError` if a file cannot be read, or xacro cannot expand it.
     """
     if isinstance(source, bytes | bytearray):
         return bytes(source)
@@ -132,12 +131,5 @@ def document(source: str | bytes | bytearray | Path) -> bytes:
 
 
 def _encoded(text: str) -> bytes:
-    try:
-        # What the declaration says was true of the bytes that this text was decoded from.
-        return BOM_UTF8 + text.lstrip(BLANKS).encode('utf-8')
-    except UnicodeEncodeError as error:
-        raise Refused(
-            '',
-            f'character {error.start} cannot be encoded ({error.reason}), expected Unicode text',
-            'pass the bytes of the file instead',
-        ) from error
+    # What the declaration says was true of the bytes that this text was decoded from.
+    return BOM_UTF8 + text.lstrip(BLANKS).encode('utf-8', 'surrogatepass')

@@ -8,21 +8,16 @@ passed over too, with a warning.
 
 import re
 from codecs import BOM_UTF8
-from io import BytesIO
 from typing import Any
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.sax import SAXException, SAXParseException
-from xml.sax.handler import ContentHandler
-from xml.sax.xmlreader import AttributesImpl, InputSource, Locator
-
-from defusedxml.common import DefusedXmlException
-from defusedxml.expatreader import DefusedExpatParser
+from xml.etree.ElementTree import Element
+from xml.parsers import expat
 
 from geolin_ros.description import Finding, Refused
 
 MAX_BYTES = 20_000_000
 MAX_ELEMENTS = 200_000
 MAX_DEPTH = 100
+_ILL_FORMED = (expat.ExpatError, LookupError, ValueError)  # the latter two of encodings
 
 
 class Located(Element):
@@ -64,40 +59,35 @@ def parse(data: bytes, found: list[Finding]) -> Located:
     fix = 'check the file with an XML tool such as xmllint'
     try:
         return _parse(data, encoding)
-    except _IllFormedError as error:
-        problem = f'not well-formed XML: {error}'
+    except _ILL_FORMED as error:
+        shown = ''.join(c if c.isprintable() else repr(c)[1:-1] for c in str(error)[:300])
+        problem = f'not well-formed XML: {shown}'
     try:
         root = _parse(_mended(data), encoding)
-    except _IllFormedError as error:
+    except _ILL_FORMED as error:
         raise Refused('', problem, fix) from error
     found.append(Finding('warning', '', f'{problem}: read as urdfdom does', fix))
     return root
 
 
-class _IllFormedError(Exception):
-    pass
+def _parse(data: bytes, encoding: str | None) -> Located:
+    """Return the root; entities, which only a DTD can declare, are refused with it."""
+    parser, elements = expat.ParserCreate(encoding), list[Located]()
+    parser.buffer_text = True
+    opened: list[Located] = []
 
-
-class _Builder(ContentHandler):
-    """Builds the tree of all elements, counts and bounds them."""
-
-    _locator: Locator
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tree: Any = TreeBuilder(element_factory=Located)
-        self._elements, self._open = 0, list[Located]()
-
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:
-        element: Located = self.tree.start(name, dict(attrs))
-        element.line = self._locator.getLineNumber() or 0
-        element.holder = self._open[-1] if self._open else None
-        self._open.append(element)
-        self._elements += 1
+    def start(name: str, attributes: dict[str, str]) -> None:
+        element = Located(name, attributes)
+        element.line = parser.CurrentLineNumber
+        if opened:
+            element.holder = opened[-1]
+            opened[-1].append(element)
+        opened.append(element)
+        elements.append(element)
         problem = ''
-        if self._elements > MAX_ELEMENTS:
+        if len(elements) > MAX_ELEMENTS:
             problem, fix = f'more than {MAX_ELEMENTS} elements', 'split the robot'
-        elif len(self._open) > MAX_DEPTH:
+        elif len(opened) > MAX_DEPTH:
             problem, fix = f'elements nested deeper than {MAX_DEPTH}', 'remove the nesting'
         elif name.startswith('xacro:'):
             problem = f'<{name[:80]}> is an unexpanded xacro macro'
@@ -105,36 +95,18 @@ class _Builder(ContentHandler):
         if problem:
             raise Refused(f'line {element.line}', problem, fix)
 
-    def endElement(self, name: str) -> None:
-        self._open.pop()
-        self.tree.end(name)
+    def refuse(*_: object) -> None:
+        fix = 'remove the <!DOCTYPE ...> declaration'
+        raise Refused('', 'holds a DTD or entity, expected plain XML', fix)
 
-    def characters(self, content: str) -> None:
-        self.tree.data(content)
+    def text(content: str) -> None:
+        if not len(opened[-1]):  # before the first part
+            opened[-1].text = (opened[-1].text or '') + content
 
-
-def _parse(data: bytes, encoding: str | None) -> Located:
-    handler, parser, document = _Builder(), DefusedExpatParser(forbid_dtd=True), InputSource()
-    parser.setContentHandler(handler)
-    document.setByteStream(BytesIO(data))
-    if encoding is not None:
-        document.setEncoding(encoding)
-    try:
-        parser.parse(document)
-    except DefusedXmlException as error:
-        raise Refused(
-            '', f'holds a DTD or entity ({type(error).__name__}), expected plain XML',
-            'remove the <!DOCTYPE ...> declaration',
-        ) from error  # fmt: skip
-    # Encodings fail in expat with LookupError (unknown) or ValueError (multi-byte, undecodable).
-    except (SAXException, LookupError, ValueError) as error:
-        reason, where = str(error), ''
-        if isinstance(error, SAXParseException):
-            reason, where = error.getMessage(), f' in line {error.getLineNumber()}'
-        shown = ''.join(c if c.isprintable() else repr(c)[1:-1] for c in reason[:300])
-        raise _IllFormedError(shown + where) from error
-    root: Located = handler.tree.close()
-    return root
+    parser.StartElementHandler, parser.StartDoctypeDeclHandler = start, refuse
+    parser.EndElementHandler, parser.CharacterDataHandler = lambda _: opened.pop(), text
+    parser.Parse(data, True)
+    return elements[0]
 
 
 _COMMENT = re.compile(rb'<!--.*?-->', re.DOTALL)

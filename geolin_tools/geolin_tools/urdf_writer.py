@@ -4,11 +4,17 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError, SubElement, TreeBuilder, indent, tostring
+from xml.etree.ElementTree import (
+    Element,
+    ParseError,
+    SubElement,
+    TreeBuilder,
+    XMLParser,
+    indent,
+    tostring,
+)
 
 import numpy as np
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
 
 from geolin_ros.description import Description, Joint, mass_properties
 from geolin_ros.description.shapes import Shape
@@ -22,6 +28,11 @@ KINDS = ('fixed', 'revolute', 'continuous', 'prismatic', 'floating', 'planar')
 MOMENTS = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')  # in the order of an overlay
 
 
+class _WithComments(TreeBuilder):
+    def doctype(self, *_: Any) -> None:
+        raise ParseError('a DTD')
+
+
 def write(text: str, overlay: Mapping[str, Any]) -> str:
     """Return URDF text with the links, and damping and friction of the joints, of an overlay.
 
@@ -32,11 +43,11 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
     joint.
     """
     try:
-        comments = TreeBuilder(insert_comments=True)
-        parser = DefusedXMLParser(target=comments, encoding='utf-8', forbid_dtd=True)
+        comments = _WithComments(insert_comments=True)
+        parser = XMLParser(target=comments, encoding='utf-8')  # noqa: S314 - entities need a DTD
         parser.feed(text.lstrip('\ufeff \t\r\n').encode())
         robot: Element = parser.close()
-    except (ParseError, DefusedXmlException) as error:
+    except ParseError as error:
         raise UrdfError(
             f'URDF text is not well-formed XML: {error}, expected a document that can be written '
             'again; check the file with an XML tool such as xmllint'

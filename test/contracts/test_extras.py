@@ -56,7 +56,7 @@ def run(code: str, *arguments: str, missing: set[str]) -> subprocess.CompletedPr
 def others() -> set[str]:
     """All packages of this environment but those that the wheel of the library installs."""
     core = closure(['geolin-ros'])
-    assert {'numba', 'numpy', 'defusedxml'} < core
+    assert {'numba', 'numpy', 'pyyaml'} < core
     of_cmeel = {'proxsuite', 'pinocchio'}  # in a folder that Python's metadata does not look at
     found = of_cmeel | {
         package

@@ -44,12 +44,14 @@ def in_time(seconds=10.0):
 @pytest.mark.parametrize('case', WITH_DTD)
 def test_dtd__is_refused(case):
     for source in (WITH_DTD[case], WITH_DTD[case].encode('utf-16')):
-        with in_time(), pytest.raises(UrdfError, match=r'DTD or entity .*remove the <!DOCTYPE'):
+        with in_time(), pytest.raises(UrdfError, match=r'DTD or entity.*remove the <!DOCTYPE'):
             read(source)
 
 
 def test_names__are_expanded_to_nothing():
-    with pytest.warns(ModelWarning, match='undefined entity in line 1: read as urdfdom does'):
+    with pytest.warns(
+        ModelWarning, match='undefined entity: line 1, .*: read as urdfdom'
+    ):
         assert read('<robot name="&x;"><link name="a"/></robot>').name == '&x;'
     for name in (str(robots.path('quadruped')), 'robot.urdf.xacro', ''):
         with pytest.raises(UrdfError, match='not well-formed'):

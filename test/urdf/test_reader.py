@@ -210,7 +210,7 @@ def test_unreadable_path__is_named(path, tmp_path, monkeypatch):
     [
         *((source, 'shape of urdfpy') for source in (None, 7, [], {})),
         *((data, 'not well-formed') for data in (b'', b'\x00', b'\xff\xfe', b'nonsense')),
-        ('<robot name="\ud800"/>', 'surrogates'),
+        ('<robot name="\ud800"/>', 'not well-formed'),
     ],
 )
 def test_what_is_no_text__is_refused(source, says):
