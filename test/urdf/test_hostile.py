@@ -49,9 +49,7 @@ def test_dtd__is_refused(case):
 
 
 def test_names__are_expanded_to_nothing():
-    with pytest.warns(
-        ModelWarning, match='undefined entity: line 1, .*: read as urdfdom'
-    ):
+    with pytest.warns(ModelWarning, match='undefined entity: line 1, .*: read as urdfdom'):
         assert read('<robot name="&x;"><link name="a"/></robot>').name == '&x;'
     for name in (str(robots.path('quadruped')), 'robot.urdf.xacro', ''):
         with pytest.raises(UrdfError, match='not well-formed'):
