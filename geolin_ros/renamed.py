@@ -46,6 +46,8 @@ MOVED = {
     'geolin_ros.estimation.identification': 'geolin_tools.identification',
     'geolin_ros.export': 'geolin_tools.export',
     'geolin_ros.linearization.contacts.rows': 'geolin_ros.linearization.constrained_dynamics',
+    'geolin_ros.linearization.state_space': 'geolin_ros.linearization.discretization',
+    'geolin_ros.linearization.zero_order_hold': 'geolin_ros.linearization.discretization',
     'geolin_ros.model.lint': 'geolin_tools.cli.lint_urdf',
     'geolin_ros.offline.comparison': 'geolin_tools.cli.compare',
     'geolin_ros.offline.modes': 'geolin_tools.modes',

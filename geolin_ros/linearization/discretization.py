@@ -364,9 +364,9 @@ def state_space(
     """
     try:
         control = importlib.import_module('control')
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
         raise ConfigurationError(
-            'package control (python-control) is not installed, expected it: pip install control'
+            f'module {error.name} is not installed, expected python-control: pip install control'
         ) from None
     A, B = matrices
     C, D = (np.vstack(pair) for pair in ((np.eye(len(A)), forces[0]), (0.0 * B, forces[1])))
