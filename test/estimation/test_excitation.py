@@ -130,6 +130,7 @@ def test_find_delay__does_not_guess_from_one_frequency_nor_where_joints_do_not_a
     [
         (lambda m: {'position': np.rad2deg(m.position), 'rate': np.rad2deg(m.rate)}, 'degrees'),
         (lambda m: {'effort': m.effort * [1.0, 0.05]}, "'elbow' are 0.0.* times .* amperes"),
+        (lambda m: {'effort': m.effort - [0.0, 250.0]}, "'elbow' reach 25.* limit is 100: amp"),
         (lambda m: {'effort': m.effort * [-1.0, 1.0]}, "'shoulder' have the sign opposite"),
         (lambda m: {'effort': m.effort * [1.0, np.nan]}, None),
     ],

@@ -12,16 +12,18 @@ from geolin_tools.identification import (
     Signals,
     deviations,
     identify,
+    joint_log,
     overlay_of,
     prepare,
     rooms_of,
 )
 from geolin_tools.identification.parameters import Body, is_physical
 
-from geolin_ros import Linearizer, TreeModel, urdf
+from geolin_ros import Linearizer, TreeModel, Wrench, urdf
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.errors import GeolinError, ModelWarning, RecordingError, UnsolvableError
+from geolin_ros.robots import locate
 
 stats = pytest.importorskip('scipy.stats')
 
@@ -54,6 +56,19 @@ def arm_recording(model, rng, seconds=6.0, rate=100.0, noise=0.05):
         for k in range(time.size)
     ]
     return Signals('arm', time, s, r, np.array(tau) + noise * rng.normal(size=s.shape))
+
+
+def test_forces_of_a_recording__push_as_its_wrenches_of_all_kinds_do():
+    model, rng = TreeModel.from_file(locate('quadruped')), np.random.default_rng(3)
+    state, acceleration = model.random_state(rng), np.zeros(model.m)
+    one, other = 'FR_calf', 'FL_foot'
+    given = [Wrench(other, *rng.normal(size=(2, 3)), 'body')]
+    for kind in ('body', 'world', 'world_oriented'):
+        given.append(Wrench(one, *rng.normal(size=(2, 3)), kind, rng.normal(size=3)))
+    sums = {link: joint_log._sum_on(link, model, state, given) for link in (one, other)}
+    found = [Wrench(link, total[:3], total[3:], 'world') for link, total in sums.items()]
+    by_sums, by_each = (inverse_dynamics(model, state, acceleration, x) for x in (found, given))
+    assert np.allclose(by_sums, by_each, rtol=0, atol=1e-11)
 
 
 # -- bodies ---------------------------------------------------------------------------------

@@ -50,7 +50,8 @@ EXPLAINED = 0.5  # and it less than this part of the effort
 AGREED, NEARLY = 2.0, 0.5
 """Joints agree if all clear delays are within so many steps, or this part, of their median."""
 OFF = 2.0  # efforts so many times too large or too small are in another unit,
-ENOUGH = 0.4  # where the description explains so much of them; smaller ones than it are anyway
+ENOUGH = 0.4  # where the description explains so much of them; smaller ones than it are anyway,
+BEYOND = 1.5  # or so many times the largest that the joint has
 BACKWARDS = -0.7
 """Correlation of friction with the motion from which on it drives: the sign is wrong."""
 POOR = 0.3  # a recording that tells less than this part of what a robot's motion can tell is poor
@@ -206,11 +207,16 @@ def _of_units(model: TreeModel, signals: Signals, alike: Likeness) -> Iterator[s
         )
     size = np.where(alike.share > ENOUGH, np.abs(alike.factor), alike.size)
     other = ((alike.share > ENOUGH) & (size > OFF)) | (size < 1.0 / OFF)
-    for c in np.flatnonzero(other):
+    measured = np.zeros(model.n) if signals.effort is None else signals.effort
+    reached = np.abs(np.nan_to_num(np.atleast_2d(measured))).max(axis=0)
+    beyond = (limits.effort > 0.0) & (reached > BEYOND * limits.effort)
+    for c in np.flatnonzero(other | beyond):
+        what = f'are {size[c]:.3g} times what the description expects'
+        if not other[c]:
+            what = f'reach {reached[c]:.4g}, its limit is {limits.effort[c]:.4g}'
         yield (
-            f'efforts of joint {names[c]!r} are {size[c]:.3g} times what the description expects: '
-            'amperes, or torques of the motor before its gear? convert them to N m, or let '
-            f'identify --scale {names[c]} find the factor'
+            f'efforts of joint {names[c]!r} {what}: amperes, or torques of the motor before its '
+            f'gear? convert them to N m, or let identify --scale {names[c]} find the factor'
         )
 
 

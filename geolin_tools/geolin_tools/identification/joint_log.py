@@ -107,13 +107,14 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
 
 def _sum_on(link: str, model: TreeModel, state: State, wrenches: Sequence[Wrench]) -> Array:
     """Return the wrench (6,) on a link about the origin of the world, in world axes."""
-    H = Kinematics(model, state).pose(link)
-    level = np.eye(4)
-    level[:3, 3] = H[:3, 3]
-    frames = {'body': H, 'world_oriented': level, 'world': np.eye(4)}
-    own = (one for one in wrenches if one.link == link)
-    each = [se3.wrench_map(frames[w.kind]) @ np.hstack((w.force, w.moment)) for w in own]
-    return np.asarray(np.sum(each, axis=0))
+    H, level = Kinematics(model, state).pose(link), np.eye(4)
+    total = np.zeros(6)
+    for wrench in wrenches:
+        if wrench.link == link:
+            level[:3, 3] = H[:3, 3] + H[:3, :3] @ np.asarray(wrench.point)
+            frame = {'body': H, 'world_oriented': level, 'world': np.eye(4)}[wrench.kind]
+            total += se3.wrench_map(frame) @ np.hstack((wrench.force, wrench.moment))
+    return total
 
 
 def _seconds(stamps: Sequence[int]) -> Array:
