@@ -13,6 +13,7 @@ from geolin_tools.view.bag import Bag
 from geolin_tools.view.page import Page, describe
 from geolin_tools.view.scene import drawn
 from geolin_tools.view.source import Standing
+from scipy.spatial.transform import Rotation
 from support.close import assert_close
 from support.standing import urdf_of
 
@@ -174,6 +175,23 @@ def test_mode__moves_the_robot_along_its_eigenvector_and_says_what_it_is(standin
     assert mode.words in text
     assert f'time constant {mode.time_constant:.3g} s' in text
     assert f'frequency {mode.frequency / (2.0 * np.pi):.3g} Hz' in text
+
+
+def test_base_in_the_air__goes_where_its_sliders_are():
+    model = TreeModel.from_urdf(BARE.format(shapes=''))
+    source = Standing(model, BARE.format(shapes=''), joints={'j': 0.25})
+    page = Page(source, port=0)
+    try:
+        for slider, value in zip(source._sliders, (0.2, 0.1, -0.3, 0.7, -0.5), strict=True):
+            slider.value = value
+        state = source.newest().state
+    finally:
+        page.close()
+    expected = np.eye(4)
+    expected[:3, :3] = Rotation.from_euler('ZYX', (0.7, -0.3, 0.1)).as_matrix()
+    expected[2, 3] = 0.2
+    assert_close(state.H, expected, 1e-12)
+    assert state.s[0] == -0.5
 
 
 def test_slider_of_a_bag__shows_the_sample_of_its_time():

@@ -116,6 +116,8 @@ def test_slider__moves_robot_and_eigenvalues(page):
     set_value(page, 'FL_thigh_joint', MOVED)
     stand(page, after)
     wait(page, lambda: np.sum(np.abs(picture(page) - still).max(axis=2) > 30) > 500)
+    click(page, 'back to the start')
+    stand(page, before)
     click(page, 'joints')  # folded again
     assert errors(page) == []
 

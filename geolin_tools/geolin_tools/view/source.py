@@ -115,6 +115,7 @@ def feet_finder(
 
 NEAR = 0.01  # feet higher than the lowest one by more than this stand on nothing [m]
 WIDEST = np.pi  # of a slider without limits [rad or m]
+BASE = ('base height [m]', 'base roll [rad]', 'base pitch [rad]', 'base yaw [rad]')
 
 
 class Standing(Source):
@@ -145,14 +146,18 @@ class Standing(Source):
             self._start = state_with(model, joints or {})
         self._linearizer = Linearizer(model)
         self._shown: list[float] | None = None
-        self._joints: list[Any] = []
+        self._sliders: list[Any] = []
+        self._of_base = 0  # so many sliders, the first ones
 
     def _first_support(self, state: State) -> Array:
         return Kinematics(self.model, state).pose(self._supports[0].at(self.model))
 
     def add_controls(self, gui: Any) -> None:
-        """Add a slider for each joint."""
-        model = self.model
+        """Add a slider for each joint, and for the base of a robot in the air."""
+        model, rows = self.model, list[tuple[str, float, float, float]]()
+        if model.base == 'floating' and not self._supports:
+            rows = [(name, -WIDEST, WIDEST, 0.0) for name in BASE]
+        self._of_base = len(rows)
         with gui.add_folder('joints', expand_by_default=False):
             if model.positions.groups:
                 gui.add_markdown('joints with several axes have no sliders')
@@ -160,20 +165,32 @@ class Standing(Source):
                 start = self._start.s
                 low, high = np.clip((model.limits.lower, model.limits.upper), -WIDEST, WIDEST)
                 bounds = np.minimum(low, start), np.maximum(high, start), start
-                rows = zip(model.joint_names, *(row.tolist() for row in bounds), strict=True)
-                self._joints = [
-                    gui.add_slider(name, min=least, max=most, step=0.001, initial_value=value)
-                    for name, least, most, value in rows
-                ]
+                columns = (bound.tolist() for bound in bounds)
+                rows += zip(model.joint_names, *columns, strict=True)
+            self._sliders = [
+                gui.add_slider(name, min=least, max=most, step=0.001, initial_value=value)
+                for name, least, most, value in rows
+            ]
+            reset = gui.add_button('back to the start')
+
+        def go_back(_: Any) -> None:
+            for slider, (*_, value) in zip(self._sliders, rows, strict=True):
+                slider.value = value
+
+        reset.on_click(go_back)
 
     def newest(self) -> Instant | None:
         """Return the posture that the sliders say if one of them moved."""
-        values = [slider.value for slider in self._joints]
+        values = [slider.value for slider in self._sliders]
         if values == self._shown:
             return None
         self._shown, state = values, self._start.copy()
-        if values:
-            state.s[:] = values
+        of_base, of_joints = values[: self._of_base], values[self._of_base :]
+        if of_joints:
+            state.s[:] = of_joints
+        if of_base:
+            state.H[:3, :3] = se3.rotation_from_rpy(of_base[1:])
+            state.H[2, 3] += of_base[0]
         if self._supports:
             state.H[:] = self._anchor @ se3.inverse(self._first_support(state)) @ state.H
         return self.about(state)
