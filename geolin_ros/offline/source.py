@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an offline run starts with: bags, a model, and the parameters that a node would have."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -103,13 +103,13 @@ def open_source(
         for topic in stream_settings(merged).force_topics:
             recording.add_role(topic, WRENCH)
         description, model = read_robot(recording, merged, urdf, warn)
-        hashes = {
-            message.model_hash
+        answers = [
+            message
             for topic, kind in recording.types.items()
             if kind in (LINEARIZATION, FORWARD_DYNAMICS) and topic.startswith(f'{node}/')
             for message in islice(recording.of_topic(topic), 1)
-            if message.model_hash
-        }
+        ]
+        hashes = {answer.model_hash for answer in answers} - {''}
         if hashes and model.hash not in hashes:
             recorded = ' and '.join(sorted(hashes))
             warn(
@@ -118,9 +118,7 @@ def open_source(
                 '-p, or record with `geolin record`, which keeps them'
             )
         if not (node or params or {'contact_source', 'contacts'} & (values or {}).keys()):
-            topic = recording.topics.get('contact_states', '')
-            if recording.counts.get(topic):
-                warn(f'contacts on {topic} are not used; -p contact_source:=topic uses them')
+            _look_for_contacts(recording, answers, warn)
         other = _other_robot(recording, description)
         yield Source(recording, model, merged, to_text(description, merged), other)
 
@@ -145,6 +143,19 @@ def _parsed(description: str | Path) -> Description | Path:
     return from_text(description) if isinstance(description, str) else description
 
 
+def _look_for_contacts(
+    recording: Recording, answers: Iterable[Any], warn: Callable[[str], object]
+) -> None:
+    """Warn of contacts in a bag that says nothing of parameters: they are not used."""
+    topic = recording.topics.get('contact_states', '')
+    dynamics = (getattr(answer, 'contact_dynamics', None) for answer in answers)
+    contacts = (contact for found in dynamics if found for contact in found.contacts)
+    if recording.counts.get(topic):
+        warn(f'contacts on {topic} are not used; -p contact_source:=topic uses them')
+    elif any(contact.active and not contact.partner_frame for contact in contacts):
+        warn('contacts of A and B in the bag are not used; name them by -p contacts:=[...]')
+
+
 def _other_robot(recording: Recording, description: str | Path) -> str:
     """Return how a description is of another robot than the one that the bag holds, or nothing."""
     try:
@@ -159,7 +170,7 @@ def _other_robot(recording: Recording, description: str | Path) -> str:
         return ''
     joints = sorted({*own.joint_names} ^ {*model.joint_names})
     if joints:
-        differs = f'one alone has joints {", ".join(joints[:3])}'
+        differs = f'joints {", ".join(joints[:3])} are of one of them alone'
     elif abs(model.total_mass - own.total_mass) > MOST_MASS * own.total_mass:
         differs = f'it has a mass of {model.total_mass:.3g} kg, not {own.total_mass:.3g} kg'
     else:

@@ -263,10 +263,15 @@ class Replay:
         """
         client: Any = self._graph.create_client(kind, f'{self._name}/{verb}')
         try:
-            if not client.wait_for_service(timeout_sec=CALL):
-                return None
+            deadline = time.monotonic() + CALL
+            while not client.service_is_ready():
+                if time.monotonic() > deadline:
+                    return None
+                self._look(0.01)
             future = client.call_async(kind.Request(**request))
-            rclpy.spin_until_future_complete(self._graph, future, timeout_sec=CALL)
+            while not future.done() and time.monotonic() < deadline:
+                self._look()
+                rclpy.spin_once(self._graph, timeout_sec=0.1)
             return future.result() if future.done() else None
         finally:
             self._graph.destroy_client(client)

@@ -156,7 +156,7 @@ def test_description_of_another_robot__is_refused(bag, robot, tmp_path, capsys):
     arguments = ['linearize', str(bag), '--output', str(tmp_path / 'out.zarr'), '--urdf']
     assert main([*arguments, other]) == 1
     said = capsys.readouterr().err
-    assert "not of 'solo', which was given: one alone has joints FL_HAA" in said
+    assert "not of 'solo', which was given: joints FL_HAA, FL_HFE, FL_KFE are of one" in said
     file, text = tmp_path / 'heavy.urdf', robot[1]
     file.write_text(text.replace('<mass value="', '<mass value="9'))
     assert main([*arguments, str(file)]) == 1
