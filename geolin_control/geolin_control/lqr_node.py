@@ -13,7 +13,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -38,7 +38,7 @@ from geolin_msgs.msg import (
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.command_line import Program, run
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.topics import LATCHED, NEWEST, overridable
 from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.stream.parameters.file import default_values
@@ -68,8 +68,8 @@ class LqrNode(RobotNode):
     """
 
     def __init__(self, **options: Any) -> None:
-        self._designer = ThreadPoolExecutor(1, thread_name_prefix='gains')
         super().__init__('lqr_node', LQR_TABLE, **options)
+        self._designer = self.worker('gains')
         self._design: Future[None] | None = None
         self._next_design = 0.0
         self._designed_on: tuple[Any, ...] = ()
@@ -135,7 +135,6 @@ class LqrNode(RobotNode):
 
     # ---- lifecycle
 
-    @guarded
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Offer efforts too; they are no lifecycle topics, to be damped once inactive."""
         array = Float64MultiArray, 'joint_group_effort_controller/commands'
@@ -147,7 +146,6 @@ class LqrNode(RobotNode):
         self._periodic.append(self.create_timer(WATCH_PERIOD, self._watch, clock=STEADY))
         return result
 
-    @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Regulate from now on, and publish the gains: nobody received those made meanwhile."""
         self._stop_supervision()
@@ -157,7 +155,6 @@ class LqrNode(RobotNode):
             self._pipeline.stream.is_active = True
         return result
 
-    @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop to regulate; joints are damped as long as their states come."""
         if self._pipeline is not None:
@@ -166,7 +163,6 @@ class LqrNode(RobotNode):
         self._supervised = [self._open(given) for given in MOTION]
         return result
 
-    @guarded
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Ramp efforts down, and forget everything but the parameters."""
         self._stop_supervision()
@@ -179,10 +175,9 @@ class LqrNode(RobotNode):
         return super().on_cleanup(state)
 
     def destroy_node(self) -> None:
-        """Ramp efforts down, wait for the gains that are being made, then go."""
+        """Ramp efforts down, then go."""
         if self.context.ok():
             self._ramp_down('the node ends')
-        self._designer.shutdown(wait=True, cancel_futures=True)
         super().destroy_node()
 
     def _stop_supervision(self) -> None:

@@ -113,8 +113,7 @@ class StateEstimatorNode(RobotNode):
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse values without feet."""
-        present = {row.name: self.get_parameter(row.name).value for row in BASE_TABLE}
-        base_settings(present | dict(values), '')
+        base_settings(values, '')
 
     def compile(self) -> None:
         """Compile, or load from the cache, what an estimate needs."""

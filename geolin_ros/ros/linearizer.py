@@ -42,7 +42,7 @@ from geolin_ros.renamed import of_package
 from geolin_ros.ros.command_line import Program, run, with_old_name
 from geolin_ros.ros.diagnostics import ThrottledLog
 from geolin_ros.ros.executor import STEADY
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.topics import LATCHED_BY_MANY
 from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.inputs.plausibility import Window, findings
@@ -123,10 +123,10 @@ class LinearizerNode(RobotNode):
     ABOUT = 'linearizations', 'odometry'
 
     def __init__(self, **options: Any) -> None:
-        self._analyst = ThreadPoolExecutor(1, thread_name_prefix='eigenvalues')
-        self._checker = ThreadPoolExecutor(1, thread_name_prefix='certificate')
-        self._answerer = ThreadPoolExecutor(1, thread_name_prefix='requests')
         super().__init__('linearizer', TABLE, **options)
+        self._analyst = self.worker('eigenvalues')
+        self._checker = self.worker('certificate')
+        self._answerer = self.worker('requests')
         self._static: dict[str, Any] = {}  # transforms that are sent once, maybe before a robot
         # rclpy takes one severity a line of code: this line is for errors
         self._complain = ThrottledLog(lambda words: self.get_logger().error(words))
@@ -173,11 +173,10 @@ class LinearizerNode(RobotNode):
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse what contradicts itself, and transforms where their messages are missing."""
-        present = {row.name: self.get_parameter(row.name).value for row in TABLE}
-        stream_settings(present | dict(values))
+        stream_settings(values)
         for name, is_used, package in (
-            ('base_source', values.get('base_source') == 'tf', 'tf2_msgs'),
-            ('marker_rate', values.get('marker_rate'), 'visualization_msgs'),
+            ('base_source', values['base_source'] == 'tf', 'tf2_msgs'),
+            ('marker_rate', values['marker_rate'] > 0.0, 'visualization_msgs'),
         ):
             if is_used and find_spec(package) is None:
                 raise ConfigurationError(
@@ -226,7 +225,6 @@ class LinearizerNode(RobotNode):
 
     # ---- lifecycle
 
-    @guarded
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Offer the services too."""
         result = super().on_configure(state)
@@ -237,7 +235,6 @@ class LinearizerNode(RobotNode):
         self._periodic.append(self.create_timer(1.0, self._analyse, clock=STEADY))
         return result
 
-    @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Start the timer too, if it is one that triggers."""
         self._set_trigger(True)
@@ -246,7 +243,6 @@ class LinearizerNode(RobotNode):
         )
         return super().on_activate(state)
 
-    @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop the timer too, and answer what still waits for odometry."""
         self._set_trigger(False)
@@ -254,19 +250,12 @@ class LinearizerNode(RobotNode):
         self._clock_jumps.unregister()
         return super().on_deactivate(state)
 
-    @guarded
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Withdraw the services too."""
         for service in self._offered:
             self.destroy_service(service)
         self._latest = None
         return super().on_cleanup(state)
-
-    def destroy_node(self) -> None:
-        """Wait for eigenvalues, certificate and requests, then go."""
-        for thread in (self._analyst, self._checker, self._answerer):
-            thread.shutdown(wait=True, cancel_futures=True)
-        super().destroy_node()
 
     def on_changed(self, names: set[str]) -> None:
         """Take another trigger or other topics at once."""

@@ -45,7 +45,7 @@ from geolin_ros.stream.parameters.table import Parameter, check_all
 from geolin_ros.stream.topics import Counts
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
-Transition = Callable[[Any, LifecycleState], TransitionCallbackReturn]
+Transition = Callable[[LifecycleState], TransitionCallbackReturn]
 NAMES_OF_TRANSITIONS = {
     msg.Transition.TRANSITION_CONFIGURE: 'configure',
     msg.Transition.TRANSITION_ACTIVATE: 'activate',
@@ -54,22 +54,6 @@ NAMES_OF_TRANSITIONS = {
 
 class _NotBuiltError(Exception):
     """What could not be used to build a pipeline; the cause says why."""
-
-
-def guarded(transition: Transition) -> Transition:
-    """End the process with what goes wrong in a transition: rclpy alone turns it into silence."""
-
-    @functools.wraps(transition)
-    def wrapper(node: Any, state: LifecycleState) -> TransitionCallbackReturn:
-        try:
-            return transition(node, state)
-        except Exception as error:
-            if not node.asked_to_stop() and node.failure is None:  # else it is no surprise
-                node.get_logger().error(traceback.format_exc())
-                node.failure = f'{transition.__name__} failed: {error}'
-            raise
-
-    return wrapper
 
 
 class Input(NamedTuple):
@@ -131,10 +115,12 @@ class RobotNode(LifecycleNode):
         self._server = ModelServer(
             self._build, self._post, self._on_built, self._on_refused, self._take_back
         )
-        self._trier = ThreadPoolExecutor(1, thread_name_prefix='parameters')
+        self._workers: list[ThreadPoolExecutor] = []
+        self._trier = self.worker('parameters')
         self.is_compiling = False  # a thread is busy that cannot be stopped
         self.asked_to_stop: Callable[[], bool] = lambda: False  # see `run`
         super().__init__(name, start_parameter_services=False, **options)
+        self._callbacks = {at: self._guarded(step) for at, step in self._callbacks.items()}
         self._table = {parameter.name: parameter for parameter in table}
         for parameter in table:
             self.declare_parameter(parameter.name, parameter.default, _descriptor(parameter))
@@ -219,7 +205,20 @@ class RobotNode(LifecycleNode):
 
     # ---- lifecycle
 
-    @guarded
+    def _guarded(self, transition: Transition) -> Transition:
+        """End the process with what goes wrong in a transition: rclpy turns it into silence."""
+
+        def step(state: LifecycleState) -> TransitionCallbackReturn:
+            try:
+                return transition(state)
+            except Exception as error:
+                if not self.asked_to_stop() and self.failure is None:  # else it is no surprise
+                    self.get_logger().error(traceback.format_exc())
+                    self.failure = f'{transition.__name__} failed: {error}'
+                raise
+
+        return step
+
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read parameters, compile, create publishers, and start to look for a description."""
         values = {name: self.get_parameter(name).value for name in self._table}
@@ -249,21 +248,18 @@ class RobotNode(LifecycleNode):
             self.get_logger().info(f'waits for {self._source.waits_for}')
         return SUCCESS
 
-    @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Subscribe to the inputs and publish from now on."""
         self._open_inputs()
         self._is_active = True
         return super().on_activate(state)
 
-    @guarded
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop to listen and to publish; the model stays."""
         self._is_active = False
         self._close_inputs()
         return super().on_deactivate(state)
 
-    @guarded
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Forget everything but the parameters."""
         for timer in self._periodic:
@@ -278,7 +274,6 @@ class RobotNode(LifecycleNode):
         self._server.forget()
         return SUCCESS
 
-    @guarded
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop for good, whatever the state was."""
         if self._is_active:
@@ -288,9 +283,10 @@ class RobotNode(LifecycleNode):
         return SUCCESS
 
     def destroy_node(self) -> None:
-        """Wait for the builder, but not for a compilation, then go."""
+        """Wait for builder and workers, but not for a compilation, then go."""
         self._server.close(wait=not self.is_compiling)
-        self._trier.shutdown(wait=not self.is_compiling, cancel_futures=True)
+        for worker in self._workers:
+            worker.shutdown(wait=not self.is_compiling, cancel_futures=True)
         super().destroy_node()
         # rclpy leaves it to the garbage collector, and with it the participant of the middleware
         self._state_machine.destroy_when_not_in_use()
@@ -313,6 +309,11 @@ class RobotNode(LifecycleNode):
     async def until_ready(self) -> None:
         """Wait until the node may become active."""
         await self.until_settled()
+
+    def worker(self, name: str) -> ThreadPoolExecutor:
+        """Return a thread that ends with the node."""
+        self._workers.append(ThreadPoolExecutor(1, thread_name_prefix=name))
+        return self._workers[-1]
 
     async def aside(
         self, thread: ThreadPoolExecutor, work: Callable[..., Any], *about: Any
@@ -535,9 +536,9 @@ class RobotNode(LifecycleNode):
     def _checked(self, changed: dict[str, Any]) -> dict[str, Any]:
         """Return the values of all parameters, with changed ones; raise for wrong ones."""
         check_all(changed, self._table)
-        self.check(changed)
         present = {name: self.get_parameter(name).value for name in self._table}
         values = present | {name: value for name, value in changed.items() if name in present}
+        self.check(values)
         check_payload({key: v for key, v in values.items() if v != present[key]}, values)
         return values
 

@@ -13,7 +13,6 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -31,7 +30,7 @@ from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.command_line import Program, run
-from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode, guarded
+from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.topics import NEWEST
 from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.warm_up import warm_up
@@ -57,8 +56,8 @@ class WalkingNode(RobotNode):
     """Plans at its rate, in a thread of its own; states that come meanwhile do not wait."""
 
     def __init__(self, **options: Any) -> None:
-        self._planner = ThreadPoolExecutor(1, thread_name_prefix='plans')
         super().__init__('walking_node', WALKING_TABLE, **options)
+        self._planner = self.worker('plans')
         self._client: Any = self.create_client(LinearizeAlong, SERVICE)
         self._is_planning = False
 
@@ -92,17 +91,11 @@ class WalkingNode(RobotNode):
         stream = self.make_stream(reading)
         return Pipeline(stream, partial(write_plan, lambda name: getattr(msg, name)(), stream))
 
-    @guarded
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stand, and plan from now on; also after a fall."""
         if self._pipeline is not None:
             self._pipeline.stream.rise()
         return super().on_activate(state)
-
-    def destroy_node(self) -> None:
-        """Wait for the plan that is being made, then go."""
-        self._planner.shutdown(wait=True, cancel_futures=True)
-        super().destroy_node()
 
     def publish(self, pipeline: Pipeline, answer: Question, start: float) -> None:
         """Let the planner answer a question, unless it is still at the last one."""
