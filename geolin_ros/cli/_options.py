@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geolin_ros.description.safe_yaml import parse_yaml
-from geolin_ros.errors import ConfigurationError, ModelWarning
+from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.robots import locate
 from geolin_ros.stream.parameters.linearizer import loops_of
+from geolin_ros.urdf.xacro_file import argument_of
 
 if TYPE_CHECKING:
     from geolin_ros.offline.source import Source
@@ -226,7 +227,5 @@ def print_json(result: Any) -> None:
 
 
 def _parameter(text: str) -> tuple[str, Any]:
-    name, separator, value = text.partition(':=')
-    if not separator:
-        raise ConfigurationError(f'-p has {text!r}, expected NAME:=VALUE')
+    name, value = argument_of(text)
     return name, parse_yaml(value)

@@ -5,6 +5,13 @@
 The URDF reader and descriptions written in code both end here; `geolin_ros.model` starts here.
 """
 
+from geolin_ros.description.checks import (
+    SHORTEST_AXIS,
+    check_tree,
+    check_values,
+    stands_on_world,
+    tree_findings,
+)
 from geolin_ros.description.elements import (
     JOINT_KINDS,
     SEVERAL_AXES_KINDS,
@@ -29,8 +36,6 @@ from geolin_ros.description.findings import (
 )
 from geolin_ros.description.locking import lock_joints
 from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
-from geolin_ros.description.topology import check_tree, stands_on_world, tree_findings
-from geolin_ros.description.values import SHORTEST_AXIS, check_values
 
 __all__ = [
     'JOINT_KINDS', 'SEVERAL_AXES_KINDS', 'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',

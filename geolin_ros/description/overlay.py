@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 
+from geolin_ros.description.checks import check_values
 from geolin_ros.description.elements import Description, Joint, Link
 from geolin_ros.description.safe_yaml import parse_yaml, read_yaml
-from geolin_ros.description.values import check_values
 from geolin_ros.errors import InputError, ModelError, unknown_name
 
 _JOINT_KEYS = (

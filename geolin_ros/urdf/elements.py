@@ -25,7 +25,7 @@ from geolin_ros.description import (
     Severity,
     tree_findings,
 )
-from geolin_ros.description.values import SHORTEST_AXIS, link_findings
+from geolin_ros.description.checks import SHORTEST_AXIS, link_findings
 from geolin_ros.errors import GeolinError, nearest
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array

@@ -33,7 +33,7 @@ def argument_of(text: str) -> tuple[str, str]:
     """
     name, separator, value = text.partition(':=')
     if not (name and separator):
-        raise ConfigurationError(f'argument of xacro {text!r} is not NAME:=VALUE')
+        raise ConfigurationError(f'argument {text!r} is not NAME:=VALUE')
     return name, value
 
 
