@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point, WrenchStamped
@@ -47,7 +47,6 @@ from geolin_ros.ros.topics import LATCHED_BY_MANY
 from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.inputs.plausibility import Window, findings
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
-from geolin_ros.stream.outputs.markers import MarkerWriter
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
     LinearizationWriter,
@@ -55,9 +54,12 @@ from geolin_ros.stream.outputs.messages import (
     empty_linearization,
 )
 from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
-from geolin_ros.stream.requests import RequestAnswerer
 from geolin_ros.stream.self_check import Sample
 from geolin_ros.stream.warm_up import warm_up
+
+if TYPE_CHECKING:  # they are loaded where they are wanted
+    from geolin_ros.stream.outputs.markers import MarkerWriter
+    from geolin_ros.stream.requests import RequestAnswerer
 
 BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
@@ -87,14 +89,16 @@ class LinearizerPipeline(Pipeline):
     forward_dynamics: ForwardDynamicsWriter
     summary: SummaryWriter
     reading: Reading
-    markers: MarkerWriter | None
+    markers: 'MarkerWriter | None'
     """None if nobody asked for them."""
     warnings: Mapping[str, str] = field(default_factory=dict)
     """About the inputs of the last second or so."""
 
     @cached_property
-    def requests(self) -> RequestAnswerer:
+    def requests(self) -> 'RequestAnswerer':
         """What answers requests; made by the first."""
+        from geolin_ros.stream.requests import RequestAnswerer
+
         make = partial(empty_linearization, _make, self.model)
         return RequestAnswerer(self.model, self.stream.settings, make, msg.ContactState)
 
@@ -200,6 +204,8 @@ class LinearizerNode(RobotNode):
         stream.warm_up()
         if rate > 0.0:
             from visualization_msgs.msg import Marker, MarkerArray
+
+            from geolin_ros.stream.outputs.markers import MarkerWriter
 
             markers = MarkerWriter(MarkerArray, Marker, Point, model, 1.0 / rate)
         message = empty_linearization(_make, model, len(settings.wrench_topics))

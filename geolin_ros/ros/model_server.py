@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class Wanted(NamedTuple):
 
 
 class ModelServer:
-    """Builds pipelines in a thread of its own and swaps them in the thread of its owner.
+    """Builds pipelines in a thread, ``builder``, and swaps them in the thread of its owner.
 
     All methods are called from that thread, and all callbacks but ``build``, which returns the
     pipeline of a `Wanted`, or raises, and may take minutes. ``post`` has the owner's thread call a
@@ -40,6 +40,7 @@ class ModelServer:
 
     def __init__(
         self,
+        builder: ThreadPoolExecutor,
         build: Callable[[Wanted], Any],
         post: Callable[[Job], object],
         on_built: Callable[[Any, Any], object],
@@ -49,7 +50,7 @@ class ModelServer:
         self._build, self._post = build, post
         self._on_built, self._on_refused = on_built, on_refused
         self._on_values_refused = on_values_refused
-        self._builder = ThreadPoolExecutor(1, thread_name_prefix='builder')
+        self._builder = builder
         self.forget()
 
     def forget(self) -> None:
@@ -78,14 +79,6 @@ class ModelServer:
             self.state, self.reason = State.SERVING, ''
         else:
             self._start(wanted)
-
-    def submit(self, job: Job) -> Future[object]:
-        """Do something else in the builder's thread, after what it has to do."""
-        return self._builder.submit(job)
-
-    def close(self, wait: bool) -> None:
-        """End the thread; ``wait`` for what it does now."""
-        self._builder.shutdown(wait=wait, cancel_futures=True)
 
     def _start(self, wanted: Wanted, reason: str = '') -> None:
         """Build one, in the place of another that was refused for a ``reason``, if any."""

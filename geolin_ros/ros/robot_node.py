@@ -112,11 +112,10 @@ class RobotNode(LifecycleNode):
 
     def __init__(self, name: str, table: Sequence[Parameter], **options: Any) -> None:
         # first: rclpy destroys a node of which a parameter could not be declared
-        self._server = ModelServer(
-            self._build, self._post, self._on_built, self._on_refused, self._take_back
-        )
         self._workers: list[ThreadPoolExecutor] = []
-        self._trier = self.worker('parameters')
+        self._trier, builder = self.worker('parameters'), self.worker('builder')
+        on = self._on_built, self._on_refused, self._take_back
+        self._server = ModelServer(builder, self._build, self._post, *on)
         self.is_compiling = False  # a thread is busy that cannot be stopped
         self.asked_to_stop: Callable[[], bool] = lambda: False  # see `run`
         super().__init__(name, start_parameter_services=False, **options)
@@ -151,7 +150,7 @@ class RobotNode(LifecycleNode):
         self._parameter_service = ParameterServices(self)
         self._transitions = self._service_change_state.callback
         self._service_change_state.callback = self._change_state
-        self._compiled = self._server.submit(self._compile)
+        self._compiled = builder.submit(self._compile)
         self._compiled.add_done_callback(lambda _: self._post(self._notify))
 
     @property
@@ -284,7 +283,6 @@ class RobotNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Wait for builder and workers, but not for a compilation, then go."""
-        self._server.close(wait=not self.is_compiling)
         for worker in self._workers:
             worker.shutdown(wait=not self.is_compiling, cancel_futures=True)
         super().destroy_node()

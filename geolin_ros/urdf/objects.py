@@ -14,17 +14,18 @@ from geolin_ros.description import Finding, Refused
 from geolin_ros.urdf.elements import INERTIA, POSE
 from geolin_ros.urdf.safe_xml import Located
 
-_SEVERAL = {
-    'origin': ('xyz', 'rpy'),
-    'inertia': ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'),
-    'limit': ('lower', 'upper', 'velocity', 'effort'),
-    'dynamics': ('damping', 'friction'),
-    'mimic': ('joint', 'multiplier', 'offset'),
+_PARTS = {
+    'origin': (POSE, 'xyz', 'rpy'),
+    'inertia': (INERTIA, 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'),
+    'limit': ('', 'lower', 'upper', 'velocity', 'effort'),
+    'dynamics': ('', 'damping', 'friction'),
+    'mimic': ('', 'joint', 'multiplier', 'offset'),
+    'axis': ('xyz',),
+    'mass': ('value',),
+    'parent': ('link',),
+    'child': ('link',),
 }
-"""Attributes of parts that have them in objects too."""
-_WHOLE = {'origin': POSE, 'inertia': INERTIA, 'axis': 'xyz', 'mass': 'value'}
-_WHOLE |= {'parent': 'link', 'child': 'link'}
-"""The attribute that a part is in objects."""
+"""The attribute that a part is in objects, if any, and those that it has as in a URDF."""
 
 
 def elements_of(parsed: Any, found: list[Finding]) -> Located:
@@ -80,13 +81,13 @@ def _element(holder: Located | None, tag: str, **attributes: Any) -> Located:
 def _add_parts(holder: Located, of: Any, *tags: str) -> None:
     """Add what an object has of these parts."""
     for tag in tags:
-        part = getattr(of, tag)
-        several = _SEVERAL.get(tag, ())
+        part, (whole, *several) = getattr(of, tag), _PARTS[tag]
+        if part is None:
+            continue
         values = {key: getattr(part, key) for key in several if hasattr(part, key)}
-        if not values and tag not in _WHOLE and part is not None:
+        if not values and not whole:
             raise AttributeError(f'{tag} {part!r:.200} has no {" or ".join(several)}')
-        if part is not None:
-            _element(holder, tag, **(values or {_WHOLE[tag]: part}))
+        _element(holder, tag, **(values or {whole: part}))
 
 
 def _add_link(root: Located, link: Any) -> str:
