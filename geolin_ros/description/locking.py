@@ -67,7 +67,6 @@ def _with_followers(description: Description, positions: dict[str, float]) -> di
 
 
 def _fixed(joint: Joint, position: float) -> Joint:
-    """Return ``joint`` as a fixed one at ``position``."""
     axis = np.asarray(joint.axis, dtype=np.float64)
     axis = axis / np.linalg.norm(axis)
     pitch = joint.pitch if joint.kind == 'helical' else 0.0

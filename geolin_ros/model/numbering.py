@@ -210,11 +210,7 @@ def _check_kind(description: Description, joint: Joint) -> None:
 
 
 def _resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, DependentJoint]:
-    """Return the dependent joints by name, each with an independent master.
-
-    Raises `ModelError` if a mimic joint follows an unknown or fixed joint, or, over others,
-    itself; `UnsupportedJointError` if it follows one that has no single position.
-    """
+    """Return the dependent joints by name, each with an independent master."""
     by_name = {joint.name: joint for joint in moving}
     found: list[Finding] = []
     resolved = {}
@@ -308,12 +304,10 @@ def _tree_arrays(
 
 
 def _starts(sizes: IntArray) -> IntArray:
-    """Return where each of consecutive parts begins."""
     return np.cumsum(sizes) - sizes
 
 
 def _limits(joints: list[Joint]) -> JointLimits:
-    """Return the limits of the rates of independent joints."""
     rows = []
     for joint in joints:
         limits, count = joint.limits, len(KINDS[joint.kind].rates)

@@ -40,7 +40,6 @@ from geolin_ros.errors import (
 )
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
-from geolin_ros.model.joint_kinds import KINDS
 from geolin_ros.model.numbering import DependentJoint, JointLimits, number_bodies
 from geolin_ros.model.numbering import Frame as Frame
 from geolin_ros.model.positions import AXES, GroupJoint, Positions
@@ -411,17 +410,15 @@ class TreeModel:
         """Which entries of s and r belong together."""
         tree, groups = self.tree, []
         plain: dict[int, int] = {}
-        group_kinds = [kind.code for kind in KINDS.values() if kind.is_group]
         for i in range(1, tree.parent.size):
-            q, v = int(tree.q_start[i]), int(tree.v_start[i])
-            if tree.kind[i] in group_kinds:
-                kind, q = int(tree.kind[i]), int(tree.position_master[q])
-                v = int(tree.master[v])
-                parts = slice(q, q + int(tree.q_size[i])), slice(v, v + AXES[kind].size)
+            kind, q, v = int(tree.kind[i]), int(tree.q_start[i]), int(tree.v_start[i])
+            own_q = tree.position_master[q : q + tree.q_size[i]].tolist()
+            own_v = tree.master[v : v + tree.v_size[i]].tolist()
+            if kind in AXES:
+                parts = slice(own_q[0], own_q[-1] + 1), slice(own_v[0], own_v[-1] + 1)
                 groups.append(GroupJoint(kind, *parts, AXES[kind]))
-                continue
-            for e in range(int(tree.v_size[i])):  # several with the same master: mimic joints
-                plain[int(tree.position_master[q + e])] = int(tree.master[v + e])
+            else:
+                plain |= zip(own_q, own_v, strict=True)  # mimic joints repeat their master's
         pairs = np.array(sorted(plain.items()), dtype=np.int64).reshape(-1, 2)
         return Positions(self.n_s, self.n, pairs[:, 0], pairs[:, 1], tuple(groups))
 
@@ -524,10 +521,7 @@ vars(TreeModel.__init__)['__signature__'] = inspect.signature(lambda self, **fie
 
 
 def _check_options(given: Mapping[str, object]) -> None:
-    """Refuse what is no option, or of another type than it must be.
-
-    Raises `TypeError` as for any keyword that a function does not have.
-    """
+    """Refuse what is no option, or of another type than it must be."""
     known = ReadingOptions.__annotations__
     for name in given.keys() - known.keys():
         meant = did_you_mean(name, known)
@@ -546,10 +540,7 @@ def _check_options(given: Mapping[str, object]) -> None:
 def _unlisted(
     description: Description, joints: Sequence[str], locked: Mapping[str, float], mimic: str
 ) -> dict[str, float]:
-    """Return positions for the joints that are neither listed nor locked nor follow another.
-
-    Raises `UnknownNameError` if a name is no joint that moves.
-    """
+    """Return positions for the joints that are neither listed nor locked nor follow another."""
     moving = [joint.name for joint in description.joints if joint.kind != 'fixed']
     planar = {joint.name for joint in description.joints if joint.kind == 'planar'}
     for name in joints:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from geolin_ros.stream.drops import Cause
@@ -26,10 +27,9 @@ class Latencies:
 
     def take(self) -> tuple[float, float, float]:
         """Return p50, p99 and the longest since the last call; zeros where there are none."""
-        values = sorted(self._values) or [0.0]
+        p50, p99, longest = np.percentile(self._values or [0.0], (50, 99, 100)).tolist()
         self._values.clear()
-        last = len(values) - 1
-        return values[round(0.5 * last)], values[round(0.99 * last)], values[-1]
+        return p50, p99, longest
 
 
 class ThrottledLog:

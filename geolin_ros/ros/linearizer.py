@@ -285,7 +285,6 @@ class LinearizerNode(RobotNode):
             self._latest = pipeline, snapshot
 
     async def _on_request(self, request: Any, response: Any) -> Any:
-        """Answer about a state."""
         now = self.get_clock().now().nanoseconds
 
         def answer(pipeline: LinearizerPipeline) -> Any:
@@ -294,7 +293,6 @@ class LinearizerNode(RobotNode):
         return await self._answer(answer, response)
 
     async def _on_trajectory(self, request: Any, response: Any) -> Any:
-        """Answer along a trajectory."""
         return await self._answer(lambda p: p.requests.answer_along(request, response), response)
 
     async def _answer(self, answer: Callable[[LinearizerPipeline], Any], response: Any) -> Any:

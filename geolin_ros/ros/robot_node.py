@@ -541,7 +541,6 @@ class RobotNode(LifecycleNode):
         return values
 
     def _take_back(self) -> None:
-        """Set parameters back that could not be applied."""
         assert self._server.served is not None
         values = self._server.served.values
         back = [
@@ -630,7 +629,6 @@ class RobotNode(LifecycleNode):
 
 
 def _descriptor(parameter: Parameter) -> ParameterDescriptor:
-    """Return what ``ros2 param describe`` shows."""
     text = f'{parameter.text} [{parameter.unit}]' if parameter.unit else parameter.text
     descriptor = ParameterDescriptor(
         description=text,

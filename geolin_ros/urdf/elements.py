@@ -204,9 +204,7 @@ class Reader:
         """Return the inertia about the centre of mass; without one that of a point mass."""
         inertia = self._part(inertial, 'inertia')
         if inertia is None:
-            problem = 'no <inertia>: taken as a point mass'
-            self._warn(inertial, problem, 'add <inertia ixx="..." .../>')
-            return np.zeros((3, 3))
+            inertia = Located('inertia')
         if inertia.get(INERTIA) is not None:
             read = partial(_numbers, shape=(3, 3))
             return self._value(inertia, INERTIA, read, 'finite numbers (3, 3)', np.eye(3))
@@ -214,7 +212,7 @@ class Reader:
         missing = [key for key in _MOMENTS if inertia.get(key) is None]
         if not missing:
             return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        problem = f'<inertia> has no {", ".join(missing)}: taken as a point mass'
+        problem = f'no <inertia> with {", ".join(missing)}: taken as a point mass'
         self._warn(inertial, problem, f'add {missing[0]}="..."')
         return np.zeros((3, 3))
 
@@ -361,7 +359,6 @@ def _as_floats(value: Any) -> Array:
 
 
 def _numbers(value: Any, shape: tuple[int, ...]) -> Array:
-    """Return finite, bounded numbers of a shape."""
     array = _as_floats(value).reshape(shape)
     if not np.all(np.abs(array) <= MAX_MAGNITUDE):  # catches NaN
         raise ValueError

@@ -79,7 +79,6 @@ def _element(holder: Located | None, tag: str, **attributes: Any) -> Located:
 
 
 def _add_parts(holder: Located, of: Any, *tags: str) -> None:
-    """Add what an object has of these parts."""
     for tag in tags:
         part, (whole, *several) = getattr(of, tag), _PARTS[tag]
         if part is None:
