@@ -212,8 +212,8 @@ class Reader:
         missing = [key for key in _MOMENTS if inertia.get(key) is None]
         if not missing:
             return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        problem = f'no <inertia> with {", ".join(missing)}: taken as a point mass'
-        self._warn(inertial, problem, f'add {missing[0]}="..."')
+        problem = f'no {", ".join(missing)}: taken as a point mass'
+        self._warn(inertial, problem, 'add them to <inertia>')
         return np.zeros((3, 3))
 
     def pose(self, element: Located) -> Array:

@@ -49,7 +49,7 @@ TAKEN = {
     'mass': (robot(inertial=INERTIA), 'no mass value: taken as massless'),
     'value': (robot(inertial='<mass/>' + INERTIA), 'no mass value: taken as massless'),
     'inertial': (robot(inertial=''), 'no mass value: taken as massless'),
-    'inertia': (robot(inertial='<origin xyz="0 0 1"/>' + MASS), 'no <inertia> with ixx, ixy'),
+    'inertia': (robot(inertial='<origin xyz="0 0 1"/>' + MASS), 'no ixx, ixy'),
     'moments': (
         robot(inertial=MASS + '<inertia ixx="1" izz="3"/>'),
         'no ixy, ixz, iyy, iyz: taken as a point mass',
