@@ -3,12 +3,12 @@
 """The demo's checks pass on what is right, and fail on what is a little wrong."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 from geolin_demos.demo import checks
 from geolin_demos.demo.checks import (
-    block_deviations,
     check_accelerations,
     check_answered,
     check_linearizations,
@@ -85,7 +85,6 @@ def test_referee__judges_an_mjcf_file(tmp_path):
     received = received_of(model, model.random_state(rng), rng.normal(size=model.n))
     verdict = check_linearizations([received], referee_for(file, received))
     assert verdict.passed, verdict
-    assert max(verdict.details.values()) < 1e-8
 
 
 def test_referee__refuses_linearizations_of_another_robot(operation):
@@ -97,26 +96,19 @@ def test_referee__refuses_linearizations_of_another_robot(operation):
 def test_linearizations__pass(referee, operation):
     verdict = check_linearizations([operation], referee)
     assert verdict.passed, verdict
-    assert max(verdict.details.values()) < 1e-8
-    assert len(verdict.details) == 16 + 4 + 1
     assert not check_linearizations([], referee).passed
 
 
+@pytest.mark.parametrize('factor', [1.0 + 1e-5, np.nan])
 @pytest.mark.parametrize('matrix', ['A', 'B', 'nu_dot'])
-def test_linearizations__fail_for_one_state_off_by_a_hundred_thousandth(
-    referee, operation, matrix
+def test_linearizations__fail_for_one_state_off_by_a_hundred_thousandth_or_nan(
+    referee, operation, matrix, factor
 ):
-    wrong = getattr(operation, matrix) * (1.0 + 1e-5)
+    wrong = getattr(operation, matrix) * factor
     spoilt = dataclasses.replace(operation, **{matrix: wrong})
     verdict = check_linearizations([operation, spoilt], referee)
     assert not verdict.passed
     assert str(verdict).startswith('FAIL')
-
-
-def test_block_deviations__see_nan(operation):
-    wrong = operation.A.copy()
-    wrong[-1, -1] = np.nan
-    assert block_deviations(wrong, operation.A)['rr'] == np.inf
 
 
 # ---- accelerations
@@ -131,7 +123,7 @@ def check(motion, nu_dot=None, keep=slice(None)):
 def test_accelerations__pass_in_spite_of_two_throws(motion):
     verdict = check(motion)
     assert verdict.passed, verdict
-    assert max(verdict.details.values()) < 0.005
+    assert float(re.search(r'deviation ([\d.]+)%', verdict.text)[1]) < 0.5
 
 
 @pytest.mark.parametrize(('group', 'part'), checks.GROUPS)

@@ -6,50 +6,42 @@ A, B and accelerations are judged by code that shares nothing with the kernels.
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from geolin_ros.errors import ModelError, ModelWarning
-from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array, IntArray
-from geolin_ros.verification.accelerations import PrescribedAccelerations
-from geolin_ros.verification.bodies import Bodies
-from geolin_ros.verification.directional import Directional, Form
+from geolin_ros.verification.certificate import Certifier, Claim
+from geolin_ros.verification.directional import Form
 
-LINEARIZATION_LIMIT = 1e-6  # per block, relative to its largest entry
-ROUNDING = 1e-9  # of a matrix's largest entry: blocks below are zero, as in flight that of r by H
 ACCELERATION_LIMIT = 0.02  # relative to the accelerations of a group
 ANSWERED_LIMIT = 0.95
 LEAST_COMPARED = 0.5  # of the accelerations
 LONG_GAP = 1.5  # times the median distance of samples: none is missing between neighbours
 GROUPS = (('base linear', slice(0, 3)), ('base angular', slice(3, 6)), ('joints', slice(6, None)))
 
-Referee = Callable[[State, Array], tuple[Array, Array, Array]]
-"""A (2 m, 2 m), B (2 m, n) and nu_dot (m,) about a state and efforts (n,)."""
-
 
 class Verdict(NamedTuple):
-    """Outcome of a check; ``details`` has the worst deviation of each part."""
+    """Outcome of a check."""
 
     passed: bool
     text: str
-    details: Mapping[str, float] = {}
 
     def __str__(self) -> str:
         """Return one line."""
         return f'{"PASS" if self.passed else "FAIL"}  {self.text}'
 
 
-def referee_for(description: str | Path, received: ReceivedLinearization) -> Referee:
-    """Return what the linearizations of a URDF text, or of an MJCF file, have to be.
+def referee_for(description: str | Path, received: ReceivedLinearization) -> Certifier:
+    """Return what judges the linearizations of a URDF text, or of an MJCF file.
 
-    Derivatives of Newton and Euler's equations by complex steps, along unit vectors. Raises
-    `ModelError` if what was received is of another robot, or the description cannot be used.
+    Raises `ModelError` if what was received is of another robot, or the description cannot be
+    used.
     """
     read = TreeModel.from_mjcf if isinstance(description, Path) else TreeModel.from_urdf
     with warnings.catch_warnings():
@@ -65,38 +57,19 @@ def referee_for(description: str | Path, received: ReceivedLinearization) -> Ref
             f'{model.name!r}, {list(model.joint_names)}; another robot publishes on this '
             'ROS_DOMAIN_ID, choose one of your own'
         )
-    acting, m = PrescribedAccelerations(Bodies(model), ()), model.m
-    directions = np.eye(2 * m + len(model.actuated))
-
-    def linearize(state: State, tau: Array) -> tuple[Array, Array, Array]:
-        products = Directional(Form(), acting, state, tau)
-        A_B = products(directions[: 2 * m], directions[2 * m :])
-        return A_B[:, : 2 * m], A_B[:, 2 * m :], products.f[m:]
-
-    return linearize
+    return Certifier(model, Form())
 
 
-def check_linearizations(received: Sequence[ReceivedLinearization], referee: Referee) -> Verdict:
-    """Compare A and B, block by block, and nu_dot with the referee's."""
-    worst: dict[str, float] = {}
-    for one in received:
-        A, B, nu_dot = referee(one.state, one.tau)
-        base = len(nu_dot) - len(one.tau)
-        off = np.max(np.abs(one.nu_dot - nu_dot)) / np.max(np.abs(nu_dot))
-        found = {
-            **block_deviations(one.A, A, base),
-            **block_deviations(one.B, B, base),
-            'nu_dot': float(np.nan_to_num(off, nan=np.inf)),
-        }
-        worst = {name: max(worst.get(name, 0.0), value) for name, value in found.items()}
-    if not worst:
+def check_linearizations(received: Sequence[ReceivedLinearization], referee: Certifier) -> Verdict:
+    """Compare A, B and nu_dot with the referee's."""
+    claims = [Claim(one.state, one.tau, one.A, one.B, one.nu_dot) for one in received]
+    if not claims:
         return Verdict(False, 'A and B: no linearization came, expected some')
-    name = max(worst, key=lambda block: worst[block])
+    worst = max(map(referee.check, claims), key=lambda found: found.deviation / found.limit)
     return Verdict(
-        worst[name] <= LINEARIZATION_LIMIT,
+        not worst.failed,
         f"A and B of {len(received)} states against derivatives of Newton and Euler's equations: "
-        f'worst deviation {worst[name]:.1e} (block {name}), limit {LINEARIZATION_LIMIT:.0e}',
-        worst,
+        f'worst deviation {worst.deviation:.1e} (block {worst.worst}), limit {worst.limit:.0e}',
     )
 
 
@@ -130,7 +103,6 @@ def check_accelerations(stamps: IntArray, nu: Array, nu_dot: Array, base: int = 
         worst[name] <= ACCELERATION_LIMIT,
         f'{what}: deviation {worst[name]:.2%} ({name}; 95 in 100 are nearer), limit '
         f'{ACCELERATION_LIMIT:.0%}',
-        worst,
     )
 
 
@@ -145,28 +117,3 @@ def check_answered(joint_states: IntArray, answered: IntArray) -> Verdict:
         share >= ANSWERED_LIMIT,
         f'joint states answered: {count} of {due.size}, {share:.2%}, limit {ANSWERED_LIMIT:.0%}',
     )
-
-
-def block_starts(m: int, base: int) -> dict[str, int]:
-    """Return where the parts of [H; s; v; r] begin; without those of a base that is fixed."""
-    return {'H': 0, 's': base, 'v': m, 'r': m + base} if base else {'s': 0, 'r': m}
-
-
-def block_deviations(actual: Array, expected: Array, base: int = 6) -> dict[str, float]:
-    """Return the largest deviation of each block of A (2 m, 2 m) or B (2 m, n), by name.
-
-    Relative to the largest entry of the block; where that is zero but for rounding, so must be A
-    or B. Inf where a number is not finite.
-    """
-    rows = block_starts(len(actual) // 2, base)
-    columns = rows if actual.shape[1] == len(actual) else {' tau': 0}
-
-    def largest(matrix: Array) -> Array:
-        by_rows = np.maximum.reduceat(np.abs(matrix), list(rows.values()), axis=0)
-        return np.maximum.reduceat(by_rows, list(columns.values()), axis=1)
-
-    sizes, zero = largest(expected), ROUNDING * np.max(np.abs(expected))
-    sizes[sizes <= zero] = zero / LINEARIZATION_LIMIT
-    found = np.nan_to_num(largest(actual - expected) / sizes, nan=np.inf)
-    names = (f'{row}{column}' for row in rows for column in columns)
-    return dict(zip(names, found.ravel().tolist(), strict=True))

@@ -18,8 +18,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from geolin_demos.demo.checks import (
-    Verdict,
-    block_starts,
     check_accelerations,
     check_answered,
     check_linearizations,
@@ -56,8 +54,8 @@ def draw(received: ReceivedLinearization, output: Path) -> None:
     left, middle, right = figure.subplots(1, 3, width_ratios=(k, n + 0.1 * k, k))
     top = 10.0 ** np.ceil(np.log10(max(np.abs(A).max(), np.abs(B).max(), 1e-9)))
     norm = SymLogNorm(top * 10.0**-DECADES, vmin=-top, vmax=top, linscale=0.5)
-    names = block_starts(m, base)
-    edges = np.array([*names.values(), k]) - 0.5
+    names, starts = ('Hsvr', [0, base, m, m + base]) if base else ('sr', [0, m])
+    edges = np.array([*starts, k]) - 0.5
     middles = 0.5 * (edges[1:] + edges[:-1])
     for axes, name, matrix in ((left, 'A', A), (middle, 'B', B)):
         image = axes.imshow(np.ma.masked_equal(matrix, 0.0), norm=norm, cmap='RdBu_r')
@@ -199,22 +197,10 @@ class Consumer:
             check_accelerations(answered, nu, nu_dot, len(last.nu_dot) - len(last.tau)),
             check_answered(asked, answered),
         )
-        print('worst deviation of each block of A and B', block_table(verdicts[0]), sep='\n')
         print(*verdicts, sep='\n')
         draw(last, picture)
         print(f'picture   {picture}', flush=True)
         return all(verdict.passed for verdict in verdicts)
-
-
-def block_table(verdict: Verdict) -> str:
-    """Return the deviations of the blocks, rows and columns as in A and B."""
-    columns = ('H', 's', 'v', 'r', ' tau')
-    lines = [' ' * 8 + ''.join(f'{column.strip():>10}' for column in columns)]
-    for row in 'Hsvr':
-        found = (verdict.details.get(f'{row}{column}') for column in columns)
-        cells = ''.join(f'{"-" if value is None else f"{value:.1e}":>10}' for value in found)
-        lines.append(f'{f"d{row}/dt":>8}{cells}')
-    return '\n'.join(lines)
 
 
 def _rate(stamps: IntArray) -> float:
