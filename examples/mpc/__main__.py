@@ -17,8 +17,7 @@ if __name__ == '__main__':
     end_early('mpc', 130)  # while modules are imported
 
 from geolin_demos.balance.robots import overlay
-from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
-from geolin_demos.demo.descriptions import file_parameter
+from geolin_demos.demo.__main__ import as_arguments, discovery, file_parameter, supervise
 from geolin_demos.demo.processes import Child
 
 from geolin_ros.errors import GeolinError

@@ -22,7 +22,7 @@ import rclpy
 from geolin_demos.balance.cases import Motion, stand, stops
 from geolin_demos.balance.graph import Answers, RobotGraph, Run
 from geolin_demos.balance.robots import simulator_of
-from geolin_demos.demo.descriptions import published
+from geolin_demos.demo.__main__ import published
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Recording, push_of
 from rclpy.signals import SignalHandlerOptions
@@ -138,9 +138,9 @@ def main(arguments: list[str] | None = None) -> int:
             graph.asked_to_stop = asked_to_stop
             run = Run(simulator, graph, period=PERIOD, is_realtime=options.realtime, is_late=True)
             run.hold(motion.at(0.0))
-            course = run.go(motion)
+            recording, answers = run.go(motion)
             graph.close()
-            return int(not verdict(course.recording, course.answers, options.pushes))
+            return int(not verdict(recording, answers, options.pushes))
     except KeyboardInterrupt:
         return 130
     except (GeolinError, OSError) as error:

@@ -45,7 +45,6 @@ LQR = {
     'latency': [0.001, 0.002],
     'periods': 8500,
     'missed': 0,
-    'measured': 12,
 }
 ROW = Row('quadruped, 0', LQR, LQR, (0.07, 0.08), *[(np.arange(3.0), np.arange(3.0))] * 2)
 FALLEN = ROW._replace(lqr=LQR | {'stands': False, 'fallen': 1.7, 'missed': 3})
@@ -109,7 +108,7 @@ def test_table__says_what_stood_what_was_missed_and_what_is_infeasible():
     head, _, first, second = (
         [cell.strip() for cell in line.split(' | ')] for line in table.splitlines()[-4:]
     )
-    assert len(head) == len(first) == len(second) == 11
+    assert len(head) == len(first) == len(second) == 10
     at = head.index('missed')
     assert (first[head.index('LQR')], first[at]) == ('stands', '0 of 8500')
     assert (second[head.index('LQR')], second[at]) == ('falls 1.7 s', '3 of 8500')

@@ -7,7 +7,7 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from geolin_demos.demo.descriptions import published
+from geolin_demos.demo.__main__ import published
 from geolin_tools.modes import displaced
 from geolin_tools.view.bag import Bag
 from geolin_tools.view.page import Page, describe

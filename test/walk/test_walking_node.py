@@ -15,8 +15,7 @@ pytest.importorskip('geolin_msgs.msg')
 
 import rclpy
 from geolin_demos.balance.robots import overlay
-from geolin_demos.demo.__main__ import as_arguments
-from geolin_demos.demo.descriptions import published
+from geolin_demos.demo.__main__ import as_arguments, published
 from geolin_demos.demo.processes import Child
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.world import text_of

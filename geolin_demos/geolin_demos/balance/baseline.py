@@ -32,12 +32,11 @@ from geolin_ros.typing import Array
 
 _HEAD = (
     'robot, seed', 'case', 'J', 'LQR', 'PD', 'peak LQR/PD', 'settled LQR/PD',
-    'latency p50/p99', 'missed', 'gains of A, B', 'largest J LQR/PD',
+    'latency p50/p99', 'missed', 'largest J LQR/PD',
 )  # fmt: skip
 LEGEND = """\
 J: impulse over m g. LQR: three processes over DDS. missed: periods without the answer to their
-state. gains of A, B: how many were made of what the linearizer published about calm states. PD,
-and the largest J that either bears, in one process with exact states and no delay.
+state. PD, and the largest J that either bears, in one process with exact states and no delay.
 """
 
 
@@ -69,7 +68,6 @@ class Row(NamedTuple):
             f'{" / ".join(settled)} s',
             f'{1e3 * p50:.2f} / {1e3 * p99:.2f} ms',
             f'{lqr["missed"]} of {lqr["periods"]}',
-            str(lqr['measured']),
             '-' if self.borne is None else '{:.3f} / {:.3f} s'.format(*self.borne),
         )
 

@@ -11,7 +11,6 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -68,7 +67,7 @@ class RobotGraph:
     efforts : (n_u,) or None
         The newest that came; ``answered`` is the stamp [ns] of the newest state they answer.
     gains
-        The newest or None; ``linearizations_used`` counts those made of the linearizer's A and B.
+        The newest or None.
     pushes
         Forces (3,) in world axes that came on push and were not taken yet [N].
     asked_to_stop
@@ -86,7 +85,6 @@ class RobotGraph:
         self.efforts: Array | None = None
         self.answered = self._sent = -1
         self.gains: FeedbackGains | None = None
-        self.linearizations_used = 0
         self.pushes: list[Array] = []
         self.asked_to_stop: Callable[[], bool] = lambda: False
         self._node, self._model = node, model
@@ -135,7 +133,6 @@ class RobotGraph:
 
     def _on_gains(self, message: FeedbackGains) -> None:
         self.gains = message
-        self.linearizations_used += message.source == FeedbackGains.SOURCE_LINEARIZATION
 
     def _on_push(self, message: WrenchStamped) -> None:
         force = message.wrench.force
@@ -269,13 +266,6 @@ class Answers:
         return float(p50), float(p99)
 
 
-class Course(NamedTuple):
-    """What came of a motion: where the robot was, and what was answered."""
-
-    recording: Recording
-    answers: Answers
-
-
 class Run:
     """One robot on one graph; motions one after the other.
 
@@ -337,8 +327,8 @@ class Run:
                 graph.spin_until(sent + self._period)
             self._stamp += round(self._period * 1e9)
 
-    def go(self, motion: Motion) -> Course:
-        """Let the robot move until the motion is over or it falls."""
+    def go(self, motion: Motion) -> tuple[Recording, Answers]:
+        """Let the robot move until the motion is over or it falls; return what came of it."""
         simulator, recording = self._simulator, Recording()
         self._graph.pushes.clear()  # of when it was locked in place
         answers = Answers(self._graph, self._period, ANSWER_TIMEOUT, self._realtime)
@@ -351,7 +341,7 @@ class Run:
             answers.wait(self._send(self._sensors(state), moment.supports), self._stamp)
             self._take_pushes()
             self._advance()
-        return Course(recording, answers)
+        return recording, answers
 
     def _wanted(self, moment: Moment) -> Moment:
         """Return where the robot should be, in the world of its odometry."""

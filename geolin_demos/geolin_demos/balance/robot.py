@@ -29,12 +29,12 @@ import numpy as np
 import rclpy
 
 from geolin_demos.balance.cases import Case, Moment, cases_of, introduce
-from geolin_demos.balance.graph import PATIENCE, STAMPED_COMMANDS, Course, RobotGraph, Run
+from geolin_demos.balance.graph import PATIENCE, STAMPED_COMMANDS, Answers, RobotGraph, Run
 from geolin_demos.balance.robots import INFEASIBLE, add_robot_arguments, simulator_of
-from geolin_demos.demo.descriptions import published
+from geolin_demos.demo.__main__ import published
 from geolin_demos.demo.processes import run_on_graph
 from geolin_demos.sim.simulator import Sensors
-from geolin_demos.sim.trial import PERIOD
+from geolin_demos.sim.trial import PERIOD, Recording
 from geolin_msgs.msg import FeedbackGains
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel
@@ -74,13 +74,12 @@ def leads(
     return is_led
 
 
-def outcome_of(case: Case, course: Course) -> dict[str, Any]:
+def outcome_of(case: Case, recording: Recording, answers: Answers) -> dict[str, Any]:
     """Return what came of a case, times in s and lengths in m.
 
     ``latency`` is median and 99th percentile from a state sent to the efforts received, ``missed``
     how many of the periods ended without the answer to their state.
     """
-    recording, answers = course
     return {
         'name': case.name,
         'impulse': case.impulse,
@@ -104,9 +103,8 @@ def line_of(outcome: dict[str, Any]) -> str:
     )
 
 
-def save(file: Path, outcome: dict[str, Any], course: Course) -> None:
+def save(file: Path, outcome: dict[str, Any], recording: Recording, answers: Answers) -> None:
     """Write an outcome as JSON; states, references, errors [m] and latencies beside it."""
-    recording = course.recording
     file.write_text(json.dumps(outcome))
     np.savez_compressed(
         file.with_suffix('.npz'),
@@ -114,7 +112,7 @@ def save(file: Path, outcome: dict[str, Any], course: Course) -> None:
         states=[state.data for state in recording.states[::5]],
         references=[state.data for state in recording.references[::5]],
         errors=recording.distances()[::5],
-        latencies=course.answers.latencies,
+        latencies=answers.latencies,
     )
 
 
@@ -158,15 +156,14 @@ def run_cases(options: argparse.Namespace) -> bool:
     gc.freeze()  # a collection that goes through all that was imported takes 50 periods
     try:
         for index, case in enumerate(cases):
-            simulator.pushes, used = list(case.pushes), graph.linearizations_used
+            simulator.pushes = list(case.pushes)
             run.hold(case.motion.at(0.0), is_led)
             course = run.go(case.motion)
-            measured = graph.linearizations_used - used
-            outcome = outcome_of(case, course) | {'measured': measured, 'height': found.height}
+            outcome = outcome_of(case, *course) | {'height': found.height}
             print(line_of(outcome), flush=True)
             stood.append(outcome['stands'])
             if options.output is not None:
-                save(options.output / f'{index}.json', outcome, course)
+                save(options.output / f'{index}.json', outcome, *course)
     finally:  # nothing frozen is collected
         graph.close()
         node.destroy_node()

@@ -7,7 +7,7 @@ import json
 import warnings
 from typing import Any
 
-from geolin_demos.demo.descriptions import file_parameter
+from geolin_demos.demo.__main__ import file_parameter
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.world import OFF, ON, parse_feet, text_of
 from geolin_ros.errors import ConfigurationError, ModelWarning

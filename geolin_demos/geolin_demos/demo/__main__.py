@@ -23,10 +23,13 @@ from geolin_ros.ros.signals import end_early, stop_on_signals
 if __name__ == '__main__':
     end_early('demo', 130)  # while modules are imported
 
-from geolin_demos.demo.descriptions import file_parameter
+from geolin_tools.urdf_writer import text_of
+
 from geolin_demos.demo.processes import INTERRUPTED, Child
-from geolin_ros.errors import GeolinError
+from geolin_ros import mjcf
+from geolin_ros.errors import GeolinError, UrdfError
 from geolin_ros.robots import locate
+from geolin_ros.stream.parameters.model_reading import to_text
 
 ARMS = ('panda', 'iiwa', 'gen3_robotiq_2f_85')
 """Known by name, whose root link is bolted down and not called world."""
@@ -106,6 +109,24 @@ def discovery() -> Mapping[str, str]:
         'ROS_DOMAIN_ID': os.environ.get('ROS_DOMAIN_ID') or str(_free_domain()),
         RANGE: os.environ.get(RANGE) or 'LOCALHOST',
     }
+
+
+def published(path: Path) -> str:
+    """Return what a robot publishes as its description; nothing if no URDF can say it.
+
+    Nodes take no MJCF from the network, because reading it opens files.
+    """
+    if not mjcf.is_mjcf(path):
+        return to_text(path)
+    try:
+        return text_of(mjcf.read(path).description, mjcf.read_shapes(path))
+    except UrdfError:
+        return ''
+
+
+def file_parameter(path: Path) -> dict[str, str]:
+    """Return the parameter of nodes that lets them read what is not published."""
+    return {'robot_description_file': str(path.resolve())} if mjcf.is_mjcf(path) else {}
 
 
 def _free_domain() -> int:

@@ -18,7 +18,7 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from geolin_demos.demo.descriptions import published
+from geolin_demos.demo.__main__ import published
 from geolin_demos.demo.flight import Flight
 from geolin_demos.demo.processes import run_on_graph
 from geolin_ros.errors import ModelWarning

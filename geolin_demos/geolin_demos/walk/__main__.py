@@ -25,8 +25,13 @@ from geolin_walking.reference import Command
 from geolin_walking.walker import Walker
 
 from geolin_demos.balance.robots import BUNDLED, overlay, simulator_of
-from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
-from geolin_demos.demo.descriptions import file_parameter, published
+from geolin_demos.demo.__main__ import (
+    as_arguments,
+    discovery,
+    file_parameter,
+    published,
+    supervise,
+)
 from geolin_demos.demo.processes import INTERRUPTED, Child, run_on_graph
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import random_pushes
