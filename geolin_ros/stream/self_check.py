@@ -46,7 +46,9 @@ class SelfCheck:
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
         self._model, self._settings = model, settings
-        self._certifier = Certifier(model, form_of(settings))
+        step = (settings.method, settings.dt) if settings.form == 'discrete' else ()
+        form = Form(settings.reference, settings.representation, *step)
+        self._certifier = Certifier(model, form)
         self._cycle = self._checks = self._failures = 0
         self._is_busy, self._free_at = False, 0.0
         self.newest: Verdict | None = None
@@ -138,10 +140,3 @@ def wrong(found: Certificate) -> str:
         f'A and B are wrong: {found.deviation:.3e} off in {found.worst}, expected at most '
         f'{found.limit:.3e}'
     )
-
-
-def form_of(settings: StreamSettings) -> Form:
-    """Return what A and B of a stream are."""
-    if settings.form == 'continuous':
-        return Form(settings.reference, settings.representation)
-    return Form(settings.reference, settings.representation, settings.method, settings.dt)
