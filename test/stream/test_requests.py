@@ -178,7 +178,7 @@ REFUSED = [
     ({'joint_names': NAMES[1:]}, '11 joints, expected each of the 12 once'),
     ({'form': 7}, r'form = 7, expected one of \[1, 2\]'),
     ({'form': 2, 'dt': -0.1}, 'dt is -0.1, expected a positive'),
-    ({'override_gravity': True, 'gravity': vector((0, 0, np.nan))}, 'gravity is .*nan'),
+    ({'override_gravity': True, 'gravity': vector((0, 0, np.nan))}, 'gravity.* is nan'),
     ({'external_wrenches': [external_wrench(1, 'FL_feet')]}, "did you mean .*'FL_foot'"),
     ({'external_wrenches': [external_wrench(0)]}, r'kind = 0, expected one of \[1, 2, 3\]'),
     ({'contacts': [contact_state('FL_foot', 3)]}, 'kind = 3, expected one of'),
