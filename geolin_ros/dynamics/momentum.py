@@ -86,6 +86,9 @@ class Mass(NamedTuple):
 @about_state
 def centre_of_mass(model: TreeModel, state: State) -> Mass:
     """Return where the centre of mass is, and how it moves."""
+    if model.base == 'fixed':
+        found = centroidal(model, state)
+        return Mass(found.com, found.A[:3] / found.mass)
     M, R = mass_matrix(model, state), state.H[:3, :3]
     mass = M[0, 0]
     own = np.array([M[1, 5], M[2, 3], M[0, 4]]) / mass

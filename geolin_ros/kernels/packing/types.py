@@ -8,7 +8,7 @@ import numpy as np
 
 from geolin_ros.typing import Array, IntArray
 
-# How joint i moves body i; a new joint type adds its code here and its transform in joints.py.
+# How joint i moves body i; a new joint type adds its code here and its transform in kinematics.py.
 # A single axis and a product of several exponentials have as many positions as rates; the others
 # are groups: constant orthonormal subspace, rates in the moving frame, positions an element.
 BASE = 0
