@@ -24,7 +24,6 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.offline.recording import runs
 from geolin_ros.robots import locate
 from geolin_ros.stream.parameters.model_reading import from_text
-from geolin_tools.cli.report import write_identification
 from geolin_tools.identification import (
     Change,
     Deviations,
@@ -173,6 +172,8 @@ def run(options: argparse.Namespace) -> int:
             f'{options.urdf_out}: what a URDF can hold of it; the overlay still goes with it'
         )
     if options.report is not None:
+        from geolin_tools.cli.report import write_identification
+
         write_identification(found, [s.name for s in given], options.report)
     chosen = {'trust': prior.trust, 'springs': prior.springs, 'output': str(options.output)}
     show(options, _report(found) | chosen, '\n'.join(lines))

@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """``geolin report``: pages about a dataset, and about what was identified of a robot."""
 
+from __future__ import annotations
+
 import argparse
 import html
 import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from geolin_control.whole_file import whole_file
 
 from geolin_ros.cli._options import Progress, add_output_arguments, show
@@ -19,7 +20,6 @@ from geolin_ros.datasets import open_dataset
 from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.linearize import SPECTRA
 from geolin_ros.offline.points import Watch
 from geolin_ros.spatial import se3
 from geolin_ros.stream.analysis import STILL, continuous_rates
@@ -30,6 +30,9 @@ from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
 from geolin_tools.identification import Identification
 from geolin_tools.modes import Skeleton, slow_or_unstable
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 PAGE = Path(__file__).parents[1] / 'page'
 CURVE = 1500  # most points of a curve of efforts
@@ -120,7 +123,7 @@ def write_report(
     write_page(output, 'report', title, content)
 
 
-def _chosen(dataset: xr.Dataset, instants: int, at: Sequence[float]) -> IntArray:
+def _chosen(dataset: Dataset, instants: int, at: Sequence[float]) -> IntArray:
     """Return the samples whose matrices are shown."""
     seconds = (dataset.time - dataset.time[0]).values.astype('int64') * 1e-9
     if not at:
@@ -138,7 +141,7 @@ def _evenly(total: int, most: int) -> IntArray:
     return np.unique(np.linspace(0, total - 1, most).round().astype(np.int64))
 
 
-def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
+def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
     attributes, settings = dataset.attrs, dataset.attrs['settings']
     parts = from_text(attributes['description'])
     model = read_model(parts, attributes['parameters'], lambda sentence: None)
@@ -174,22 +177,20 @@ def _content(dataset: xr.Dataset, chosen: IntArray, watch: Watch) -> dict[str, A
     }
 
 
-def _labels(dataset: xr.Dataset, of: str) -> list[list[str]]:
+def _labels(dataset: Dataset, of: str) -> list[list[str]]:
     """Return name and unit of each row, column, input or acceleration."""
     names, units = dataset[of].values, dataset[f'{of}_unit'].values
     return [[str(name), str(unit)] for name, unit in zip(names, units, strict=True)]
 
 
-def _is_still(traced: xr.Dataset) -> bool:
+def _is_still(traced: Dataset) -> bool:
     """Whether the robot is at rest, most of the time."""
     values = np.concatenate([traced[name].values for name in ('v', 'r', 'nu_dot')], axis=1)
     known = np.abs(values[np.isfinite(values).all(axis=1)]).max(axis=1, initial=0.0)
     return bool(known.size and np.median(known) < SLOW)
 
 
-def _course(
-    dataset: xr.Dataset, traced: xr.Dataset, model: TreeModel, start: int
-) -> dict[str, Any]:
+def _course(dataset: Dataset, traced: Dataset, model: TreeModel, start: int) -> dict[str, Any]:
     """Return the course of joints, base and contacts: groups of curves, each with names."""
     joints = dataset.joint.values.tolist()
 
@@ -237,11 +238,13 @@ def _parameters(values: dict[str, Any]) -> list[list[Any]]:
     return sorted(rows, key=lambda row: row[2])
 
 
-def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
+def _spectrum(dataset: Dataset, start: int) -> dict[str, Any]:
     """Return the worst of all eigenvalues in each bin of the run, and of the whole run.
 
     The eigenvalues that are shown of a bin are those with the fastest growth.
     """
+    from geolin_ros.offline.linearize import SPECTRA
+
     total = dataset.sizes['spectrum']
     if not total:
         return {'time': []}
@@ -271,13 +274,13 @@ def _spectrum(dataset: xr.Dataset, start: int) -> dict[str, Any]:
     }
 
 
-def _step(dataset: xr.Dataset) -> float:
+def _step(dataset: Dataset) -> float:
     """Return the step of a discrete run [s], else 0."""
     settings = dataset.attrs['settings']
     return 0.0 if settings['form'] == 'continuous' else float(settings['dt'])
 
 
-def _rates(dataset: xr.Dataset, part: slice | list[int]) -> Any:
+def _rates(dataset: Dataset, part: slice | list[int]) -> Any:
     return continuous_rates(dataset.eigenvalues[part].values, _step(dataset))
 
 
@@ -291,7 +294,7 @@ def _median(values: Array) -> float:
     return float(np.median(known)) if known.size else np.nan
 
 
-def _residuals(dataset: xr.Dataset, watch: Watch) -> list[dict[str, Any]]:
+def _residuals(dataset: Dataset, watch: Watch) -> list[dict[str, Any]]:
     """Return, for each acceleration, RMS of residual and prediction, and the course in bins."""
     total = dataset.sizes['time']
     edges = _edges(total, POINTS // 4)
@@ -329,7 +332,7 @@ def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
 
 
 def _instant(
-    dataset: xr.Dataset, model: TreeModel, skeleton: Skeleton, k: int, start: int
+    dataset: Dataset, model: TreeModel, skeleton: Skeleton, k: int, start: int
 ) -> dict[str, Any]:
     at = dataset.isel(time=k)
     state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
