@@ -14,7 +14,7 @@ from geolin_control.parameters import supports_of
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
+from geolin_ros.stream.drops import check_finite, nanoseconds
 from geolin_ros.stream.inputs.contact_state import write_contact
 from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.message_fields import read_matrix, write_matrix, write_stamp
@@ -117,10 +117,7 @@ class WalkingStream(StateStream[Question]):
     def _take_command(self, message: Any) -> None:
         """Take a geometry_msgs/Twist, in the robot's heading."""
         command = Command(message.linear.x, message.linear.y, message.angular.z)
-        if not np.isfinite(command).all():
-            raise DroppedInput(
-                Cause.NOT_FINITE, f'cmd_vel is {command}, expected finite numbers [m/s, rad/s]'
-            )
+        check_finite('cmd_vel', command)
         self._command, self._commanded_at = command, self._stamp
 
     def _take_joint_state(self, message: Any) -> Question | None:
@@ -139,7 +136,8 @@ class WalkingStream(StateStream[Question]):
             return None
         self._next = int(time / self._period + 1e-6) + 1
         self.counts.answered += 1
-        is_old = self._patience and 1e-9 * (stamp - self._commanded_at) > self._patience
+        age = 1e-9 * (stamp - self._commanded_at)  # negative where the clock was set back
+        is_old = self._patience and not 0.0 <= age <= self._patience
         touching = [support.frame in self._touching for support in self.supports]
         command = Command() if is_old else self._command
         return Question(stamp, time, self._state.copy(), touching, command)

@@ -14,9 +14,13 @@ from geolin_control.stages import StageProblem
 from geolin_walking.cones import Cones
 from geolin_walking.gait import Phase
 from geolin_walking.legs import Legs
+from geolin_walking.parameters import WALKING_TABLE
 from geolin_walking.reference import Command
 from geolin_walking.walker import RECURSIONS, walker_for
+from geolin_walking.walking_stream import WalkingStream
+from support.messages import SECOND, twist
 from support.stage_problems import by_piqp, cost
+from support.taking import Source, dropped, take
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.control.posture import standing_posture
@@ -24,6 +28,8 @@ from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.points import Points
 from geolin_ros.errors import ConfigurationError
+from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.topics import Counts
 
 mujoco = pytest.importorskip('mujoco')
 
@@ -304,3 +310,19 @@ def test_walker__names_feet_it_cannot_walk_on():
     supports = [Support(foot) for foot in FEET[:3]]
     with pytest.raises(ConfigurationError, match='expected four points'):
         walker_for(model, supports, standing_posture(model, supports))
+
+
+def test_command__is_over_after_its_time_and_where_the_clock_was_set_back():
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    feet = {'supports': [f'{foot}:0.02' for foot in FEET]}
+    values = {row.name: row.default for row in WALKING_TABLE} | feet
+    stream, source = WalkingStream(model, values, Counts()), Source(model)
+    commands = {}
+    for time in (10.0, 10.3, 10.7, 3.0):
+        if time == 10.3:
+            take(stream, 'cmd_vel', twist([0.3, 0.0, 0.0, 0.0, 0.0, 0.1]))
+        commands[time] = source.feed(stream, round(time * SECOND)).command
+    still = Command()
+    assert commands == {10.0: still, 10.3: Command(0.3, 0.0, 0.1), 10.7: still, 3.0: still}
+    with dropped(Cause.NOT_FINITE):
+        take(stream, 'cmd_vel', twist([np.nan] * 6))
