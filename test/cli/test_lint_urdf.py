@@ -97,6 +97,12 @@ GROUND = {
                       'izz="0.01" ixy="0.01" ixz="0.01" iyz="0.01"'),
         "link 'tip'", '0.01 in all six entries is a placeholder', 'CAD',
     ),
+    'one diagonal of many links': (
+        arm(inertia=(0.1, 0.1, 0.1), mass=5.0, more=(
+            f'<link name="cap">{INERTIAL.format(i=(0.1, 0.1, 0.1), mass=5.0, com="0 0 0")}</link>'
+            '<joint name="j" type="fixed"><parent link="tip"/><child link="cap"/></joint>')),
+        "link 'base', link 'tip', link 'cap'", 'diagonal inertia 0.1 is a placeholder', 'CAD',
+    ),
     'an element': (
         arm(limit=LIMIT + '<orgin xyz="0 0 1"/>'), "joint 'elbow'", '<orgin> is not read',
         'did you mean origin?',

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -42,6 +43,8 @@ LARGEST_RADIUS = 5.0
 MOST_TURNS = 2.0  # a joint limit beyond this many turns is in degrees
 LARGEST_ROBOT = 50.0  # longer robots [m] are written in millimetres
 DENSEST = 25_000.0  # no metal is as dense [kg/m^3]
+BALLS = (300.0, 12_000.0)  # densities of balls, as feet are, whose moments are the same
+PLACEHOLDERS = 3  # from so many links of one mere diagonal on, somebody made it up
 MILLIMETRES, GRAMS = 'check the units: m, not mm', 'check the units: kg, not g'
 ACTUATOR = "write the actuator's limit"
 
@@ -167,6 +170,8 @@ def _whole(size: float, model: TreeModel | None) -> Iterator[Finding]:
 
 def _links(description: Description, size: float, boxes: dict[str, Array]) -> Iterator[Finding]:
     moved = {joint.child for joint in description.joints if joint.kind != 'fixed'}
+    alike = {link.name: _alike_entries(link) for link in description.links}
+    how_often = Counter(alike.values())
     for link in description.links:
         where = f'link {link.name!r}'
         warn = partial(Finding, 'warning', where)
@@ -177,10 +182,11 @@ def _links(description: Description, size: float, boxes: dict[str, Array]) -> It
                 fix = 'give it an <inertial> unless it is a frame'
                 yield Finding('note', where, 'moves but has no inertia of its own', fix)
             continue
-        made_up = _is_placeholder(mass, com, inertia)
+        entries = alike[link.name]
+        made_up = entries.startswith('inertia') or (entries and how_often[entries] >= PLACEHOLDERS)
         if made_up:
             fix = 'take the tensor from CAD, or that of a box of its mass and size'
-            yield warn(f'inertia {inertia[0, 0]:.3g} in all six entries is a placeholder', fix)
+            yield warn(f'{entries} is a placeholder', fix)
         else:
             yield from _moments(link, size)
         if distance > LARGEST_RADIUS * size:
@@ -210,10 +216,19 @@ def _links(description: Description, size: float, boxes: dict[str, Array]) -> It
             )
 
 
-def _is_placeholder(mass: float, com: Array, inertia: Array) -> bool:
-    """Whether all six entries of an inertia are the same, which nobody has measured."""
-    scale = 1e-9 * (float(np.abs(inertia).max()) + mass * float(com @ com))
-    return bool(scale < np.abs(inertia).max() and np.ptp(inertia) <= scale)
+def _alike_entries(link: Link) -> str:
+    """Return the inertia of a link if all six entries, or all moments of no ball, are the same."""
+    mass, com, inertia = mass_properties(link.inertia)
+    largest, value = float(np.abs(inertia).max()), float(inertia[0, 0])
+    rounding = 1e-9 * (largest + mass * float(com @ com))
+    if largest <= rounding:
+        return ''
+    if np.ptp(inertia) <= rounding:
+        return f'inertia {value:.3g} in all six entries'
+    radius = math.sqrt(2.5 * max(value, 0.0) / mass) if mass > 0.0 else 0.0
+    density = mass / (4.0 / 3.0 * math.pi * radius**3) if radius > 0.0 else 0.0
+    is_mere = np.abs(inertia - value * np.eye(3)).max() <= rounding
+    return f'diagonal inertia {value:.9g}' if is_mere and not BALLS[0] < density < BALLS[1] else ''
 
 
 def _moments(link: Link, size: float) -> Iterator[Finding]:
