@@ -283,6 +283,4 @@ class LqrNode(RobotNode):
         return self._diagnostics.message(self.get_clock().now(), level, words, values)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the node until a signal ends it; return the exit status."""
-    return run(LqrNode, PROGRAM, arguments)
+main = partial(run, LqrNode, PROGRAM)

@@ -12,6 +12,7 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -106,6 +107,8 @@ def _numbers_at(data: bytes) -> int:
 class StateEstimatorNode(RobotNode):
     """Publishes the odometry of the base at each joint state."""
 
+    compile = staticmethod(warm_up)
+
     def __init__(self, **options: Any) -> None:
         self._samples: ImuQueue | None = None
         self._reported = 0
@@ -114,10 +117,6 @@ class StateEstimatorNode(RobotNode):
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse values without feet."""
         base_settings(values, '')
-
-    def compile(self) -> None:
-        """Compile, or load from the cache, what an estimate needs."""
-        warm_up()
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""
@@ -193,6 +192,4 @@ class StateEstimatorNode(RobotNode):
         self._diagnostics.ages.add(answer.imu_age)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the node until a signal ends it; return the exit status."""
-    return run(StateEstimatorNode, PROGRAM, arguments)
+main = partial(run, StateEstimatorNode, PROGRAM)

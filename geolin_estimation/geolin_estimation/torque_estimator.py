@@ -11,6 +11,7 @@ if __name__ == '__main__':  # before the imports that take seconds, as the conso
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
@@ -75,6 +76,4 @@ class TorqueEstimatorNode(RobotNode):
         self._diagnostics.ages.add(answer.imu_age)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the node until a signal ends it; return the exit status."""
-    return run(TorqueEstimatorNode, PROGRAM, arguments)
+main = partial(run, TorqueEstimatorNode, PROGRAM)

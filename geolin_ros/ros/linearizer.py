@@ -121,6 +121,7 @@ class LinearizerNode(RobotNode):
     """
 
     ABOUT = 'linearizations', 'odometry'
+    compile = staticmethod(warm_up)
 
     def __init__(self, **options: Any) -> None:
         super().__init__('linearizer', TABLE, **options)
@@ -133,10 +134,6 @@ class LinearizerNode(RobotNode):
         self._warn = ThrottledLog(self.get_logger().warning, WARNING_PERIOD)
         self._trigger: Any = None
         self._latest: tuple[LinearizerPipeline, Snapshot] | None = None
-
-    def compile(self) -> None:
-        """Compile, or load from the cache, what every linearization needs."""
-        warm_up()
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""

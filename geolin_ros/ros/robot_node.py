@@ -100,7 +100,8 @@ class RobotNode(LifecycleNode):
 
     The executor's thread does the work of each input, and nothing that may compile: a
     `ModelServer` reads descriptions and prepares pipelines in a thread of its own, and one more
-    tries parameters. A node says what it is by the six methods that raise NotImplementedError.
+    tries parameters. A node says what it is by `compile` and methods that raise
+    NotImplementedError.
 
     The rows of ``table`` are its parameters: those of `geolin_ros.stream.parameters.linearizer`
     that describe the model, and 'autostart', have to be among them. ``failure`` says why the node
@@ -109,6 +110,8 @@ class RobotNode(LifecycleNode):
 
     ABOUT = 'estimates', 'IMU'
     """What diagnostics call the answers, and what joint states are paired with."""
+    compile: Callable[[], object]
+    """Compiles, or loads from the cache, all kernels; called in a thread of its own."""
 
     def __init__(self, name: str, table: Sequence[Parameter], **options: Any) -> None:
         # first: rclpy destroys a node of which a parameter could not be declared
@@ -159,10 +162,6 @@ class RobotNode(LifecycleNode):
         return self._server.pipeline
 
     # ---- what a node is
-
-    def compile(self) -> None:
-        """Compile, or load from the cache, all kernels; runs in a thread of its own."""
-        raise NotImplementedError
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""

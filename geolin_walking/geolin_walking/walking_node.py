@@ -55,15 +55,13 @@ PROGRAM = Program(
 class WalkingNode(RobotNode):
     """Plans at its rate, in a thread of its own; states that come meanwhile do not wait."""
 
+    compile = staticmethod(warm_up)
+
     def __init__(self, **options: Any) -> None:
         super().__init__('walking_node', WALKING_TABLE, **options)
         self._planner = self.worker('plans')
         self._client: Any = self.create_client(LinearizeAlong, SERVICE)
         self._is_planning = False
-
-    def compile(self) -> None:
-        """Compile, or load from the cache, what every linearization needs."""
-        warm_up()
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""
@@ -192,6 +190,4 @@ class WalkingNode(RobotNode):
         return linearize
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the node until a signal ends it; return the exit status."""
-    return run(WalkingNode, PROGRAM, arguments)
+main = partial(run, WalkingNode, PROGRAM)
