@@ -202,8 +202,7 @@ def inverse_dynamics_regressor(model: TreeModel, state: State, acceleration: Arr
     """
     task = Task.about(model, state)
     task.give('acceleration', acceleration, model.m)
-    Y: Array = robot_of(model).regressors(task)[0]
-    return Y
+    return robot_of(model).regressor(task)
 
 
 def inertial_parameters(model: TreeModel) -> Array:

@@ -133,21 +133,18 @@ class Robot:
         robot = robot or self.packed
         self._run(differentiate_samples, robot, task, columns, result.reshape(-1), flat, above)
 
-    def regressors(self, task: 'Task') -> Array:
-        """Return the regressors (N, m, 10 bodies) of given accelerations."""
+    def regressor(self, task: 'Task') -> Array:
+        """Return the regressor (m, 10 bodies) of given accelerations, about one state."""
         robot, bodies = self._prescribed(), self.packed.bodies
         turns = np.ascontiguousarray(self.packed.turns[bodies]).reshape(-1)
         ws, result = np.zeros(self._scratch_sizes[0]), np.empty(self._size)
-        Y = np.zeros((task.count, self._size, PARAMETERS * bodies.size))
-        states, given = self.expanded(task.states), task.given @ self._T.T
-        status = np.full(1, OK, np.int64)
-        for k in range(task.count):
-            arrays = robot.ints, robot.floats, task.wrenches, states[k], given[k], ws
-            hybrid_dynamics(*arrays, result, status, 0)
-            if status[0] != OK:
-                raise task.failure(k, int(status[0]))
-            regressor(robot.ints, bodies, turns, ws, Y[k].reshape(-1))
-        return self._own(Y[:, self._all])
+        Y, status = np.zeros((self._size, PARAMETERS * bodies.size)), np.full(1, OK, np.int64)
+        x, given = self.expanded(task.states)[0], self._T @ task.given[0]
+        hybrid_dynamics(robot.ints, robot.floats, task.wrenches, x, given, ws, result, status, 0)
+        if status[0] != OK:
+            raise task.failure(0, int(status[0]))
+        regressor(robot.ints, bodies, turns, ws, Y.reshape(-1))
+        return self._own(Y[self._all])
 
     def varied(
         self, floats: Any, wrenches: Any, x: Any, given: Any, free: BoolArray
