@@ -280,8 +280,9 @@ class Linearizer:
         workspace.last = None
         if status != REDUNDANT:
             raise workspace.failure(status, state, tau)
-        arrays, redundancy = workspace.linearize_by_rank(state, tau, wrenches)
-        found: dict[str, Any] = {name: read_only(array) for name, array in arrays.items()}
+        outputs, redundancy = workspace.linearize_by_rank(state, tau, wrenches)
+        names = 'A', 'B', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau'
+        found: dict[str, Any] = dict(zip(names, map(read_only, outputs[1:]), strict=True))
         about = About(workspace, state.data, tau, wrenches, redundancy)
         return dataclasses.replace(chosen.next[0], about=about, **found)
 

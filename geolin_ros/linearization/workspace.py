@@ -213,8 +213,8 @@ class Workspace:
 
     def linearize_by_rank(
         self, state: State, tau: Array, wrenches: Sequence[Wrench]
-    ) -> tuple[dict[str, Array], Redundancy]:
-        """Return arrays of a `Linearization` where the engine has just found dependent rows.
+    ) -> tuple[contact_layout.Outputs, Redundancy]:
+        """Return fresh `outputs`, filled, where the engine has just found dependent rows.
 
         As many independent combinations of the rows are kept as their rank, and the forces are
         those of least norm. Where they lie in the range of J moves with the state: with an
@@ -227,27 +227,18 @@ class Workspace:
         if rank not in self._by_rank:
             contacts = pack_constraints(self._packed, self.constraints, combination)
             self._by_rank[rank] = RowsLeft(self.model, self._packed, contacts)
-        left, spare = self._by_rank[rank], self.spare
+        left, found = self._by_rank[rank], self.outputs()
         contact_layout.combine(left.contacts, combination, frames.sum(axis=0) > 0.0)
-        status = self.bind(state.data, tau, spare.out, wrenches, left.contacts)()
+        status = self.bind(state.data, tau, found.out, wrenches, left.contacts)()
         if status != OK:
             raise self.failure(status, state, tau)
-        by_state, column = spare.by_state.copy(), weights[:, np.newaxis]
         if 0 < rank < len(U):
-            J, _ = self.rows_at(state.at_rest(), left)
-            w = np.linalg.lstsq(column * J, spare.forces / weights, rcond=1e-9)[0]
+            J, column = self.rows_at(state.at_rest(), left)[0], weights[:, np.newaxis]
+            w = np.linalg.lstsq(column * J, found.forces / weights, rcond=1e-9)[0]
             as_if = state.copy()
             as_if.data[-self.model.m :] = w
-            by_state += column * (N @ (N.T @ (column * self.rows_at(as_if, left)[1])))
-        found = {
-            'A': spare.A,
-            'B': spare.B,
-            'nu_dot': spare.nu_dot,
-            'wrenches': spare.forces,
-            'wrench_by_state': by_state,
-            'wrench_by_tau': spare.by_effort,
-        }
-        return {name: array.copy() for name, array in found.items()}, redundancy
+            found.by_state[:] += column * (N @ (N.T @ (column * self.rows_at(as_if, left)[1])))
+        return found, redundancy
 
     @cached_property
     def _differences(self) -> Array:
