@@ -147,6 +147,7 @@ def test_identify__finds_a_load_or_a_link_alone(recorded, tmp_path, urdf, capsys
         (['--trust', 'lower=0'], '--trust of lower is 0'),
         (['--payload', 'hand'], "link 'hand' is not part"),
         (['--only', 'hand'], "link or joint 'hand' is not part"),
+        (['-p', "loops:=['base=lower point']"], 'closed loops, expected none'),
     ],
 )
 def test_identify__refuses_what_makes_no_sense(recorded, tmp_path, urdf, capsys, options, says):

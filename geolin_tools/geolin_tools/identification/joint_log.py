@@ -33,6 +33,11 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
     number not finite; with a floating base if any message had to be dropped. Raises
     `ConfigurationError` if there are closed loops, or efforts that nobody measured.
     """
+    if source.model.loops:
+        raise ConfigurationError(
+            'there are closed loops, expected none: their forces are not known; '
+            "leave them out by -p 'loops:=[none]'"
+        )
     if source.model.base == 'floating':
         return _floating_signals(source, watch)
     recording, model = source.recording, source.model
@@ -62,10 +67,6 @@ def joint_signals(source: Source, watch: Watch = lambda items, total: items) -> 
 
 def _floating_signals(source: Source, watch: Watch) -> Signals:
     name, values = source.recording.name, source.values
-    if source.model.loops:
-        raise ConfigurationError(
-            'there are closed loops, expected none: their forces are not known; leave them out'
-        )
     if values['torque_source'] == 'inverse_dynamics':
         raise ConfigurationError(
             "parameter torque_source is 'inverse_dynamics', expected efforts that were measured; "
