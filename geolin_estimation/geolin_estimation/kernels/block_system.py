@@ -8,15 +8,19 @@ from geolin_ros.kernels.packing.types import Tree, Workspace
 
 
 @kernel
-def assemble(tree: Tree, ws: Workspace, x, gravity, unit, X, b_a, b_f):
-    """Fill X = ^iX_p (nb, 6, 6), and b (nb, 6) of the equations of a and f.
+def assemble(tree: Tree, ws: Workspace, x, gravity, unit, body, rate, X, S, b_a, b_f):
+    """Fill X = ^iX_p (nb, 6, 6), S (nb, 6, m) of joints, and b (nb, 6) of equations of a and f.
 
-    [Nori, Eqs. (2)-(5), Remark 1]. ``unit`` is the identity (6, 6).
+    [Nori, Eqs. (2)-(5), Remark 1]. ``unit`` is the identity (6, 6); ``body`` and ``rate`` (n,) are
+    those that belong to a coordinate of the tree.
 
     b of a_i:    v_i x S_i r_i + Sdot_i r_i (base: -gravity), a_i - ^iX_p a_p at nu_dot = 0   (1)
     b of f_i:    v_i xb* M_i v_i                                                              (2)
     """
     move_bodies(tree, ws, x, gravity)
+    for c in range(body.shape[0]):
+        for e in range(6):
+            S[body[c], e, rate[c]] = tree.multiplier[c] * ws.S[c, e]
     for i in range(tree.parent.shape[0]):
         for c in range(6):
             motion_to_child(ws.R[i], ws.o[i], unit[c], X[i, :, c])
@@ -43,13 +47,15 @@ def _cross_wrench(v, f, out):
 
 
 @lean_kernel
-def substitute(parent, inertia, X, S, a, f, fx, tau, qdd):
+def substitute(parent, first, last, inertia, X, S, a, f, fx, tau, qdd):
     """Add to a, f, fx (nb, 6, k) and tau (m, k), which are b, what fx and qdd (m, k) cause.
 
-    The order of inverse dynamics [Nori, Eqs. (10), (11)]: pivots are -1. S (nb, 6, m).
+    The order of inverse dynamics [Nori, Eqs. (10), (11)]: pivots are -1. S (nb, 6, m) is zero but
+    for columns ``first`` to ``last`` of each body.
     """
     for i in range(parent.shape[0]):
-        add_product(S[i], qdd, a[i])
+        own = slice(first[i], last[i])
+        add_product(S[i, :, own], qdd[own], a[i])
         if i > 0:
             add_product(X[i], a[parent[i]], a[i])
     for i in range(parent.shape[0] - 1, -1, -1):
@@ -57,7 +63,8 @@ def substitute(parent, inertia, X, S, a, f, fx, tau, qdd):
         for e in range(6):
             for c in range(fx.shape[2]):
                 f[i, e, c] -= fx[i, e, c]
-        add_product(S[i].T, f[i], tau)
+        own = slice(first[i], last[i])
+        add_product(S[i, :, own].T, f[i], tau[own])
         if i > 0:
             add_product(X[i].T, f[i], f[parent[i]])
 

@@ -87,11 +87,13 @@ class Estimator:
         self._T = np.zeros((size, 1 + self._open.size))
         self._T[self._open, 1 + np.arange(self._open.size)] = 1.0
         exact = system.exact[system.equations :]
-        self._noisy = np.flatnonzero(~exact)
-        self._constraints = np.setdiff1d(np.flatnonzero(exact), self._known_rows)
-        self._size = abs(system.C[self._constraints]).max(axis=1).toarray()
-        self._place = np.searchsorted(self._noisy, np.arange(exact.size + 1))
-        self._scale = np.ones((self._noisy.size, 1))
+        constraints = np.setdiff1d(np.flatnonzero(exact), self._known_rows)
+        noisy, self._constraints = np.flatnonzero(~exact), len(constraints)
+        self._order = np.r_[constraints, noisy]
+        self._C = system.C[self._order]
+        self._place = len(constraints) + np.searchsorted(noisy, np.arange(exact.size + 1))
+        self._scale = np.ones((len(self._order), 1))
+        self._scale[: len(constraints)] /= abs(system.C[constraints]).max(axis=1).toarray()
         self._mixing: dict[str, tuple[slice, Array]] = {}
         for sensor in system.sensors:
             if sensor.covariance is not None:
@@ -135,6 +137,11 @@ class Estimator:
         system.update(state, readings)
         self._solve_or_raise((state,))
         d = self._T @ self._one_z
+        if not np.isfinite(d).all():
+            raise UnsolvableError(
+                f'robot {system.model.name!r}: no finite solution for the state and readings as '
+                f'large as {np.abs(readings).max():g}; give them in SI units'
+            )
         return Estimate(system.unpack(d), self._chi_squared, system.rows - system.size)
 
     def covariance(self, variables: Sequence[Variable]) -> Array:
@@ -173,13 +180,13 @@ class Estimator:
         z[:] = np.nan
         T[self._known, 0] = -system.b[system.equations + self._known_rows]
         system.expand(T)
-        residuals = system.C @ T
-        residuals[:, 0] += system.b[system.equations :]
-        E = residuals[self._constraints] / self._size
-        C = residuals[self._noisy] * self._scale
+        residuals = self._C @ T
+        residuals[:, 0] += system.b[system.equations + self._order]
+        residuals *= self._scale
         for place, mixing in self._mixing.values():
-            C[place] = mixing @ C[place]
-        p, free = len(E), z.size - len(E)
+            residuals[place] = mixing @ residuals[place]
+        p, free = self._constraints, z.size - self._constraints
+        E, C = residuals[:p], residuals[p:]
         if not 0 <= free <= len(C):
             return False
         Q, of_E = np.linalg.qr(E[:, 1:].T, mode='complete')
@@ -198,11 +205,9 @@ class Estimator:
         system = self.system
         report = solvability(system, states)
         if report.solvable and report.exact_rank == report.exact_rows:
-            if not self._noisy.size and np.isfinite(self._one_z).all():
+            variances = self._scale[self._constraints :] ** -2
+            if not variances.size:
                 return  # small pivots, of readings in small units, that do no harm
-            variances = np.concatenate(
-                [np.diag(s.covariance) for s in system.sensors if s.covariance is not None]
-            )
             raise ConfigurationError(
                 f'robot {system.model.name!r}: variances from {variances.min():.1e} to '
                 f'{variances.max():.1e} are too far apart for double precision; make the best '

@@ -101,11 +101,16 @@ class BlockSystem:
         self._rates = base + tree.master
         self._friction_speed = np.where(tree.friction > 0.0, tree.friction_speed, 1.0)
         self._bodies, self._positions = np.zeros((2, len(tree.master)), dtype=np.int64)
-        for i in range(1, nb):
+        self._first, self._last = np.zeros((2, nb), dtype=np.int64)
+        self._last[0] = base
+        for i in 1 + np.flatnonzero(tree.v_size[1:]):
             own = slice(tree.v_start[i], tree.v_start[i] + tree.v_size[i])
             self._bodies[own] = i
-            self._positions[own] = tree.q_start[i] + np.arange(tree.v_size[i])
-        self.rotors = self._of_rates(tree.multiplier * tree.armature)
+            self._positions[own] = 16 + tree.q_start[i] + np.arange(tree.v_size[i])
+            self._first[i], self._last[i] = self._rates[own].min(), self._rates[own].max() + 1
+        self._follow = np.zeros((m, len(tree.master)))  # coordinates of the tree by its rates
+        self._follow[self._rates, np.arange(len(tree.master))] = tree.multiplier
+        self.rotors = self._follow @ (tree.multiplier * tree.armature)
         self._place_sensors()
 
     def columns(self, variable: Variable) -> range:
@@ -199,7 +204,8 @@ class BlockSystem:
         T[: 12 * nb, 0] = self.b[: 12 * nb]
         tau[:, 0] += self.b[12 * nb : equations]
         tree = self.model.tree
-        substitute(tree.parent, tree.inertia, self.X, self.S, a, f, fx, tau, qdd)
+        columns = self._first, self._last
+        substitute(tree.parent, *columns, tree.inertia, self.X, self.S, a, f, fx, tau, qdd)
 
     def unpack(self, d: Array) -> DynamicVariables:
         """Return views of unknowns ``d`` (size,) by kind."""
@@ -268,19 +274,12 @@ class BlockSystem:
     def _assemble(self, x: Array) -> None:
         model, ws, tree, six = self.model, self._workspace, self.model.tree, 6 * self.nb
         b_a, b_f = self.b[:six].reshape(-1, 6), self.b[six : 2 * six].reshape(-1, 6)
-        assemble(tree, ws, x, model.gravity, SIX, self.X, b_a, b_f)
-        self.S[self._bodies, :, self._rates] = tree.multiplier[:, np.newaxis] * ws.S
-        rates, positions = ws.x[-len(self._rates) :], ws.x[16 + self._positions]
+        places = self._bodies, self._rates
+        assemble(tree, ws, x, model.gravity, SIX, *places, self.X, self.S, b_a, b_f)
+        rates, positions = ws.x[-len(self._rates) :], ws.x[self._positions]
         passive = tree.damping * rates + tree.stiffness * (positions - tree.rest)
-        passive += tree.friction * np.tanh(
-            rates / np.where(tree.friction > 0.0, tree.friction_speed, 1.0)
-        )
-        self.b[2 * six : self.equations] = self._of_rates(passive)
-
-    def _of_rates(self, efforts: Array) -> Array:
-        """Return what efforts on the tree's coordinates are on its rates (m,)."""
-        own = self.model.tree.multiplier * efforts
-        return np.bincount(self._rates, own, self.m).astype(np.float64)
+        passive += tree.friction * np.tanh(rates / self._friction_speed)
+        self.b[2 * six : self.equations] = self._follow @ passive
 
 
 def check_covariance(sensor: Sensor) -> None:
