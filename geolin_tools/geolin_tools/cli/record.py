@@ -63,12 +63,12 @@ def run(options: argparse.Namespace) -> int:
     return int(recorder.first is None)
 
 
-def require_ros() -> None:
-    """Raise `ConfigurationError` without ROS 2."""
+def require_ros(otherwise: str = '') -> None:
+    """Raise `ConfigurationError` without ROS 2; ``otherwise`` is what else a user can do."""
     if find_spec('rclpy') is None:
         raise ConfigurationError(
             'package rclpy is not installed, expected ROS 2: source its installation, as by '
-            '`. /opt/ros/kilted/setup.sh`'
+            '`. /opt/ros/kilted/setup.sh`' + otherwise
         )
 
 

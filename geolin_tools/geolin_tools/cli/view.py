@@ -96,7 +96,7 @@ def _source(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'So
 
 
 def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Source | None':
-    require_ros()
+    require_ros(', or name a robot or a bag')
     from geolin_tools.view.live import Live
     from geolin_tools.view.watcher import NICE, Watcher
 
