@@ -221,13 +221,15 @@ class Replay:
 
     def wait_until_ready(self) -> None:
         """Wait until nothing is missing, for a while."""
-        begin = incomplete = time.monotonic()
-        while time.monotonic() - incomplete < SETTLING:
+        begin, complete = time.monotonic(), None
+        while complete is None or time.monotonic() - complete < SETTLING:
             missing = self._missing()
-            if missing is not None:
-                incomplete = time.monotonic()
+            if missing is None:
+                complete = complete or time.monotonic()
+            else:
+                complete = None
                 self._log.info(f'waits for {missing}', throttle_duration_sec=5.0)
-                if incomplete - begin > PATIENCE:
+                if time.monotonic() - begin > PATIENCE:
                     raise GeolinError(f'not within {PATIENCE:g} s: {missing}')
             self._look(0.1)
 
