@@ -165,9 +165,7 @@ def test_balance__of_a_robot_of_mjcf_on_one_sole_and_squatting(make, folder_of, 
     for case in ('1 sole', 'squat 0.35 Hz'):
         (row,) = re.findall(rf'^\| stranger, 0 +\| {case} .*$', said, re.MULTILINE)
         assert 'stands' in row
-        missed, periods = map(
-            int, re.search(r' ms +\| (\d+) of (\d+) +\| [1-9]\d* ', row).groups()
-        )
+        missed, periods = map(int, re.search(r' ms +\| (\d+) of (\d+) ', row).groups())
         assert missed <= 0.01 * periods
         assert periods >= 1250
         assert re.search(rf'^\[simulator\] PASS  {case}, J', said, re.MULTILINE)
