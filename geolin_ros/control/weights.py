@@ -92,7 +92,7 @@ class Weights:
         sizes = 2 * [3, 3, model.n]
         poses = self.base_position, self.base_rotation, self.joints
         twists = self.base_velocity, self.base_rate, self.joint_rates
-        values = np.repeat((*poses, *twists), sizes)
+        values = np.repeat(np.array((*poses, *twists), dtype=np.float64), sizes)
         names = [label.name for label in state_labels(model)] if self.single else []
         for name, value in self.single.items():
             if name not in names:

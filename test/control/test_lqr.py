@@ -78,6 +78,12 @@ def test_complement__does_nothing_while_contacts_hold(name):
     assert np.max(np.abs(gains.K_complement[:, : model.m] @ forbidden)) > 1e-3 * largest
 
 
+def test_deviations_of_whole_numbers__are_kept_beside_a_fraction():
+    model = standing_robot('go2')[0]
+    found = Weights(1, 1, 1, 2, 2, 2, single={'s.FL_calf_joint': 0.1}).deviations(model)
+    assert sorted(set(found)) == [0.1, 1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ('name', 'weights'),
     [
