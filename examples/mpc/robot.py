@@ -12,7 +12,7 @@ one period in a hundred is missed.
 import argparse
 import sys
 
-from geolin_ros.ros.signals import end_early, handled_signals, ignore_signals
+from geolin_ros.ros.signals import end_early, handled_signals
 
 if __name__ == '__main__':
     end_early('simulator', 130)  # until there is a node
@@ -23,14 +23,14 @@ from geolin_demos.balance.cases import Motion, stand, stops
 from geolin_demos.balance.graph import Answers, RobotGraph, Run
 from geolin_demos.balance.robots import simulator_of
 from geolin_demos.demo.__main__ import published
+from geolin_demos.demo.processes import run_on_graph
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.sim.trial import Recording, push_of
-from rclpy.signals import SignalHandlerOptions
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.dynamics.momentum import centre_of_mass
-from geolin_ros.errors import ConfigurationError, GeolinError
+from geolin_ros.errors import ConfigurationError
 from geolin_ros.robots import locate
 
 PERIOD = 0.01
@@ -122,8 +122,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog='python -m mpc.robot', description=__doc__)
     add_arguments(parser)
     options = parser.parse_args(arguments)
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    try:
+
+    def run() -> int:
         simulator = simulator_of(options.robot, options.feet)
         require_points(simulator)
         motion = shift(simulator, FIRST_PUSH + EVERY * options.pushes)
@@ -136,19 +136,15 @@ def main(arguments: list[str] | None = None) -> int:
             text = published(locate(options.robot))
             graph = RobotGraph(node, simulator.model, text, list(simulator.feet), 'mpc/command')
             graph.asked_to_stop = asked_to_stop
-            run = Run(simulator, graph, period=PERIOD, is_realtime=options.realtime, is_late=True)
-            run.hold(motion.at(0.0))
-            recording, answers = run.go(motion)
+            course = Run(
+                simulator, graph, period=PERIOD, is_realtime=options.realtime, is_late=True
+            )
+            course.hold(motion.at(0.0))
+            recording, answers = course.go(motion)
             graph.close()
             return int(not verdict(recording, answers, options.pushes))
-    except KeyboardInterrupt:
-        return 130
-    except (GeolinError, OSError) as error:
-        print(f'simulator: {error}', file=sys.stderr)
-        return 1
-    finally:
-        ignore_signals()
-        rclpy.try_shutdown()
+
+    return run_on_graph('simulator', run)
 
 
 if __name__ == '__main__':
