@@ -155,6 +155,7 @@ FORCES = {'contact_source': 'forces', 'contacts': ['FL_foot point']}
             {'contacts': ['FL_foot point'], 'wrench_topics': ['f FL_foot body']},
             'its force would count twice',
         ),
+        ({'contact_source': 'efforts', 'contacts': ['FL_foot point']}, 'only the state est'),
         ({'contact_on_force': 5.0}, 'expected at most contact_on_force, 5 N'),
     ],
 )

@@ -72,6 +72,11 @@ class StreamSettings:
         """
         if not self.contacts.are_expected:
             return
+        if self.contacts.source == 'efforts':
+            raise ConfigurationError(
+                "contacts have source 'efforts', which only the state estimator knows; expected "
+                "'parameter', 'topic' or 'forces': let it publish them, and take its topic"
+            )
         feet = {foot.topic for foot in self.contacts.measured_feet}
         in_contact = {contact.frame for contact in self.contacts.contacts}
         for topic in self.wrench_topics:
