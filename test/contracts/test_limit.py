@@ -14,7 +14,7 @@ WAITS = """
 import time
 from support.processes import Program
 
-def test_program(tmp_path):
+def test_program():
     {start}
         open({pid!r}, 'w').write(str(process.pid))
         {body}
@@ -45,7 +45,6 @@ def test_failing_test__takes_its_processes_along(start, body, reason, tmp_path):
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=60,
     )
     assert done.returncode == 1, done.stdout
     assert reason in done.stdout
