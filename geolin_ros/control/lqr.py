@@ -209,7 +209,7 @@ def regulate(
         start = np.hstack((previous.K @ reduced.P, previous.K_past))
         K0 = start if start.shape == plant.B.T.shape else None  # else of another delay
     try:
-        solution = (solve_dare if dt else solve_care)(*plant, K0)
+        solution = solve_dare(*plant, K0) if dt else solve_care(*plant)
     except NotStabilizableError as error:
         report = analyze_reduced(model, point.state, reduced)
         raise NotStabilizableError(

@@ -5,25 +5,22 @@
     discrete    P = A'PA - (A'PB + S) (R + B'PB)^-1 (B'PA + S') + Q,  K = (R + B'PB)^-1 (B'PA + S')
     continuous  0 = A'P + PA - (PB + S) R^-1 (B'P + S') + Q,          K = R^-1 (B'P + S')
 
-Cold, by the structure-preserving doubling algorithm [Chu 2004], the continuous equation through
-its Cayley transform [Chu 2005], and one Newton step. Warm, from the gain of a moment ago, by
-Newton's method alone [Kleinman 1968], [Hewer 1971], whose Lyapunov equations are solved by
-squaring [Smith 1968]. What either finds is accepted by two checks that do not trust how it was
-found:
+The continuous equation, for analysis, is SciPy's. The discrete one is solved cold by a Cayley
+transform [Chu 2005], the structure-preserving doubling algorithm [Chu 2004] and one Newton step;
+warm, from the gain of a moment ago, by Newton's method alone [Hewer 1971], whose Stein equations
+are solved by squaring [Smith 1968]. What is found is accepted by checks that do not trust how:
 
     E(K, P) = Q - SK - K'S' + K'RK + F'PF - P,  F = A - BK     is small beside P
     P > 0 and P - F'PF > 0                                     by Cholesky, or by eigenvalues
 
-and otherwise SciPy's solver is asked, under the same checks. |E| / |P| does not tell what a gain
-is worth: 1e-7 was found with gains 1 % off. A warm solution has to keep E below what a step costs,
-W = Q - SK - K'S' + K'RK. A gain is what to start from, never P: with B R^-1 B' of order 1e7 a gain
-made of yesterday's P is wrong by as much as itself.
+|E| / |P| does not tell what a gain is worth: 1e-7 was found with gains 1 % off. A warm solution
+has to keep E below what a step costs, W = Q - SK - K'S' + K'RK. A gain is what to start from,
+never P: with B R^-1 B' of order 1e7 a gain made of yesterday's P is wrong by as much as itself.
 """
 
+import contextlib
 import math
 import threading
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -46,8 +43,8 @@ WARM_ERROR = 0.05
 WARM_STEPS = 3
 """More steps than these cost more than to solve cold."""
 MARGIN = 1e-7
-"""Least decay of the closed loop: 1 - rho^2 per step, or relative."""
-_FASTEST_SHIFT = 0.5  # of |z - 1| / 2 in a discrete equation
+"""Least decay of the closed loop: 1 - rho^2 per step, or beside its fastest pole."""
+_FASTEST_SHIFT = 0.5  # of |z - 1| / 2
 _ROUNDING = 1e-14
 _SETTLED = 1e-6  # doubling is quadratic: what follows is of the order of 1e-12
 _DOUBLINGS, _SQUARINGS = 40, 24
@@ -61,7 +58,7 @@ class RiccatiSolution(NamedTuple):
     """A stabilizing solution: gain K (m, n), u = -K x, cost x'Px of the future, F = A - BK.
 
     ``residual`` is |E(K, P)| / |P|, of the continuous equation in units of |F|; ``correction``
-    |dK| / |K| of the last Newton step, NaN where SciPy solved.
+    |dK| / |K| of the last Newton step, NaN of SciPy.
     """
 
     K: Array
@@ -83,12 +80,9 @@ class _Problem(NamedTuple):
     L: Array
     Z: Array
     H: Array
-    discrete: bool
 
     def gain(self, P: Array) -> Array:
         PB = P @ self.B
-        if not self.discrete:
-            return _solve_positive(self.R, (PB + self.S).T)
         return _solve_positive(self.R + self.B.T @ PB, (self.A.T @ PB + self.S).T)
 
     def close(self, K: Array) -> tuple[Array, Array]:
@@ -96,24 +90,18 @@ class _Problem(NamedTuple):
         V = self.L.T @ K - self.Z
         return self.A - self.B @ K, self.H + V.T @ V
 
-    def decrease(self, F: Array, P: Array) -> Array:
-        """Return P - F'PF, or -(F'P + PF): what x'Px loses in a step, or a second."""
-        if self.discrete:
-            return P - F.T @ P @ F
-        half = F.T @ P
-        return -(half + half.T)
-
-    def rate(self, F: Array) -> float:
-        return 1.0 if self.discrete else float(np.linalg.norm(F, 1))
-
     def decays(self, F: Array, P: Array, decrease: Array) -> bool:
-        """Return whether F is stable, by Lyapunov's proof or, where that fails, by eigenvalues."""
-        if _is_positive(P) and _is_positive(decrease - MARGIN * self.rate(F) * P):
+        """Return whether F is stable, by Lyapunov's proof or, where that fails, by eigenvalues.
+
+        ``decrease`` is P - F'PF, what x'Px loses in a step.
+        """
+        if _is_positive(P) and _is_positive(decrease - MARGIN * P):
             return True
-        poles = np.linalg.eigvals(F)
-        if self.discrete:
-            return bool(np.max(np.abs(poles)) ** 2 < 1.0 - MARGIN)
-        return bool(np.max(poles.real) < -MARGIN * np.max(np.abs(poles)))
+        return bool(np.max(np.abs(np.linalg.eigvals(F))) ** 2 < 1.0 - MARGIN)
+
+
+class _RefusedError(Exception):
+    """Why one way to a solution did not lead there."""
 
 
 def solve_dare(
@@ -150,93 +138,77 @@ def solve_dare(
     ----------
     [Chu 2004], algorithm SDA; [Hewer 1971]; [Smith 1968].
     """
-    return _solve(_checked(A, B, Q, R, S, discrete=True), K0)
+    problem = _checked(A, B, Q, R, S)
+    with np.errstate(all='ignore'):
+        if K0 is not None:
+            start = np.asarray(K0, dtype=np.float64)
+            if start.shape != problem.S.T.shape:
+                raise ShapeError(f'K0 has shape {start.shape}, expected {problem.S.T.shape}')
+            with contextlib.suppress(_RefusedError, np.linalg.LinAlgError):
+                return _warm(problem, start)
+        try:
+            return _cold(problem)
+        except (_RefusedError, np.linalg.LinAlgError) as refusal:
+            raise _without_solution(problem, refusal) from refusal
 
 
 def solve_care(
-    A: ArrayLike,
-    B: ArrayLike,
-    Q: ArrayLike,
-    R: ArrayLike,
-    S: ArrayLike | None = None,
-    K0: ArrayLike | None = None,
+    A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, S: ArrayLike | None = None
 ) -> RiccatiSolution:
     """Return the gain that minimizes the integral of x'Qx + 2 x'Su + u'Ru over xdot = Ax + Bu.
 
-    Arguments, result and errors as for `solve_dare`.
-
-    References
-    ----------
-    [Chu 2005], the Cayley transform in front of the doubling algorithm.
+    By SciPy, under the same checks; arguments and errors as for `solve_dare`.
     """
-    return _solve(_checked(A, B, Q, R, S, discrete=False), K0)
+    problem = _checked(A, B, Q, R, S)
+    scale = _size(problem.R)  # SciPy is not free of it
+    cost = problem.Q / scale, problem.R / scale
+    try:
+        P = linalg.solve_continuous_are(problem.A, problem.B, *cost, s=problem.S / scale)
+        P = _symmetric(scale * P)
+        K = _solve_positive(problem.R, (P @ problem.B + problem.S).T)
+        F, W = problem.close(K)
+        half, poles = F.T @ P, np.linalg.eigvals(F)
+        residual = _size(W + half + half.T) / (float(np.linalg.norm(F, 1)) * _size(P))
+        if not residual <= RESIDUAL or np.max(poles.real) >= -MARGIN * np.max(np.abs(poles)):
+            raise _RefusedError(f'residual {residual:.1e}, poles up to {np.max(poles.real):.1e}')
+    except (_RefusedError, ValueError, np.linalg.LinAlgError) as refusal:
+        raise _without_solution(problem, refusal) from refusal
+    return RiccatiSolution(K, P, F, residual, np.nan, 'scipy')
 
 
-def _solve(problem: _Problem, K0: ArrayLike | None) -> RiccatiSolution:
-    tries: dict[str, Callable[[_Problem], RiccatiSolution]] = {'doubling': _cold, 'SciPy': _scipy}
-    if K0 is not None:
-        start = np.asarray(K0, dtype=np.float64)
-        if start.shape != problem.S.T.shape:
-            raise ShapeError(f'K0 has shape {start.shape}, expected {problem.S.T.shape}')
-        tries = {'warm start': partial(_warm, K=start)} | tries
-    refusals = []
-    for name, attempt in tries.items():
-        try:
-            with np.errstate(all='ignore'):
-                return attempt(problem)
-        except (_RefusedError, np.linalg.LinAlgError) as refusal:
-            refusals.append(f'{name}: {refusal}')
-    raise NotStabilizableError(
+def _without_solution(problem: _Problem, refusal: Exception) -> NotStabilizableError:
+    return NotStabilizableError(
         f'the Riccati equation with {len(problem.A)} states has no stabilizing solution that '
-        f'stands its checks ({"; ".join(refusals)}); expected every mode that does not decay to '
-        'be reached by an input and seen by the cost'
+        f'stands its checks ({refusal}); expected every mode that does not decay to be reached '
+        'by an input and seen by the cost'
     )
 
 
-class _RefusedError(Exception):
-    """Why one way to a solution did not lead there."""
-
-
 def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
-    for step in range(1, WARM_STEPS + 1):
+    for _ in range(WARM_STEPS):
         P, K, correction = _newton_step(problem, K)
         if correction <= WARM_CORRECTION:
-            try:
+            with contextlib.suppress(_RefusedError):
                 return _accepted(problem, P, K, correction, 'warm')
-            except _RefusedError:
-                if step == WARM_STEPS:
-                    raise
     raise _RefusedError(f'correction {correction:.1e} after {WARM_STEPS} steps')
 
 
 def _cold(problem: _Problem) -> RiccatiSolution:
     Y = lapack.dtrtrs(problem.L, problem.B.T, lower=True)[0]
-    without_cross_cost = problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H
-    P = _double(*_cayley(*without_cross_cost, problem.discrete))
+    P = _double(*_cayley(problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H))
     P, K, correction = _newton_step(problem, problem.gain(P), P)
     return _accepted(problem, P, K, correction, 'doubling')
-
-
-def _scipy(problem: _Problem) -> RiccatiSolution:
-    solve = linalg.solve_discrete_are if problem.discrete else linalg.solve_continuous_are
-    scale = _size(problem.R)  # it is not free of scale
-    Q, R, S = problem.Q / scale, problem.R / scale, problem.S / scale
-    try:
-        P = _symmetric(scale * solve(problem.A, problem.B, Q, R, s=S))
-    except ValueError as error:  # it gives up so too
-        raise _RefusedError(str(error)) from error
-    return _accepted(problem, P, problem.gain(P), np.nan, 'scipy')
 
 
 def _accepted(
     problem: _Problem, P: Array, K: Array, correction: float, method: Method
 ) -> RiccatiSolution:
     F, cost = problem.close(K)
-    decrease = problem.decrease(F, P)
-    residual = _size(cost - decrease) / (problem.rate(F) * _size(P))
+    decrease = P - F.T @ P @ F
+    error = cost - decrease
+    residual = _size(error) / _size(P)
     if method == 'warm':
-        error = cost - decrease
-        allowed = _allowed(problem, F, cost, P, K, decrease)
+        allowed = _allowed(problem, cost, P, K, decrease)
         if not (_is_positive(allowed + error) and _is_positive(allowed - error)):
             raise _RefusedError(f'residual {residual:.1e} may be of a gain that is off')
     elif not residual <= RESIDUAL:
@@ -246,24 +218,18 @@ def _accepted(
     return RiccatiSolution(K, P, F, residual, correction, method)
 
 
-def _allowed(
-    problem: _Problem, F: Array, cost: Array, P: Array, K: Array, decrease: Array
-) -> Array:
+def _allowed(problem: _Problem, cost: Array, P: Array, K: Array, decrease: Array) -> Array:
     """Return the E up to which a further Newton step changes the gain by `WARM_ERROR` at most.
 
     Its change of P solves X = F'XF + E; with |E| < e W, W the cost of a step, |X| < e P, and
 
         dK = G X F,   G = (R + B'PB)^-1 B';   |dK|^2 <= e^2 tr(G P G') tr(F'PF)              (1)
-
-    of the continuous equation G = R^-1 B', and tr(P) in place of the last one.
     """
-    R, left = problem.R, float(np.trace(P))
-    if problem.discrete:
-        R, left = R + problem.B.T @ P @ problem.B, left - float(np.trace(decrease))
-    G = _solve_positive(R, problem.B.T)
+    left = float(np.trace(P)) - float(np.trace(decrease))
+    G = _solve_positive(problem.R + problem.B.T @ P @ problem.B, problem.B.T)
     reach = math.sqrt(max(float(np.vdot(G @ P, G)) * left, 0.0))
     allowed: Array = (WARM_ERROR * _size(K) / max(reach, np.finfo(np.float64).tiny)) * cost
-    allowed.ravel()[:: len(P) + 1] += _ROUNDING * _size(P) * problem.rate(F)
+    allowed.ravel()[:: len(P) + 1] += _ROUNDING * _size(P)
     return allowed
 
 
@@ -276,11 +242,7 @@ def _newton_step(
     """
     F, E = problem.close(K)
     if P is not None:
-        E = _symmetric(E - problem.decrease(F, P))
-    if not problem.discrete:  # the discrete twin, of the same X, by Cayley's transform
-        g, eye = _geometric_mean_rate(F), np.eye(len(F))
-        inverse = _inverse(F - g * eye)
-        F, E = inverse @ (F + g * eye), _symmetric(2.0 * g * inverse.T @ E @ inverse)
+        E = _symmetric(E - (P - F.T @ P @ F))
     X = _stein(F, E)
     P = X if P is None else P + X
     new = problem.gain(P)
@@ -317,45 +279,35 @@ def _double(F: Array, G: Array, H: Array) -> Array:
     raise _RefusedError(f'not settled after {_DOUBLINGS} steps')
 
 
-def _cayley(F: Array, G: Array, H: Array, discrete: bool) -> tuple[Array, Array, Array]:
-    """Return F, G, H of the discrete equation whose closed loop has poles mu near 0 [Chu 2005].
+def _cayley(F: Array, G: Array, H: Array) -> tuple[Array, Array, Array]:
+    """Return F, G, H of the equation with the same P whose loop has poles mu near 0 [Chu 2005].
 
-        continuous   mu = (s + g) / (s - g) = 1 + 2 g / (s - g)
-        discrete     mu = (b z - 1) / (z - b) = b + (b^2 - 1) / (z - b),   b = (1 + g) / (1 - g)
+        mu = (b z - 1) / (z - b) = b + (b^2 - 1) / (z - b),   b = (1 + g) / (1 - g)
 
-    P stays. For g, the geometric mean of |s|, or of |z - 1| / 2 as z is near 1, a determinant is
-    enough: the poles of the loop and of its adjoint are the eigenvalues of the Hamiltonian matrix,
-    or of the pencil [F 0; -H 1] - z [1 G; 0 F'].
+    For g, the geometric mean of |z - 1| / 2 as z is near 1, a determinant is enough: the poles of
+    the loop and of its adjoint are the eigenvalues of the pencil [F 0; -H 1] - z [1 G; 0 F'].
     """
     eye = np.eye(len(F))
-    if discrete:
-        g = 0.5 * _geometric_mean_rate(np.block([[F - eye, -G], [-H, eye - F.T]]))
-        g = min(g, _FASTEST_SHIFT)
-        shift = lead = (1.0 + g) / (1.0 - g)
-        factor = shift**2 - 1.0
-    else:
-        shift = _geometric_mean_rate(np.block([[F, -G], [-H, -F.T]]))
-        lead, factor = 1.0, 2.0 * shift
+    pencil = np.block([[F - eye, -G], [-H, eye - F.T]])
+    sign, log_determinant = np.linalg.slogdet(pencil)
+    if sign == 0.0 or not np.isfinite(log_determinant):
+        raise _RefusedError('a pole at 1')
+    g = min(0.5 * float(np.exp(log_determinant / len(pencil))), _FASTEST_SHIFT)
+    shift = (1.0 + g) / (1.0 - g)
+    factor = shift**2 - 1.0
     E = F - shift * eye
     E_inverse = _inverse(E)
     HE = H @ E_inverse
     W_inverse = _inverse(E.T + HE @ G)
     return (
-        lead * eye + factor * W_inverse.T,
+        shift * eye + factor * W_inverse.T,
         _symmetric(factor * (E_inverse @ G @ W_inverse)),
         _symmetric(factor * (W_inverse @ HE)),
     )
 
 
-def _geometric_mean_rate(matrix: Array) -> float:
-    sign, log_determinant = np.linalg.slogdet(matrix)
-    if sign == 0.0 or not np.isfinite(log_determinant):
-        raise _RefusedError('a pole at 0')
-    return float(np.exp(log_determinant / len(matrix)))
-
-
 def _checked(
-    A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, S: ArrayLike | None, discrete: bool
+    A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, S: ArrayLike | None
 ) -> _Problem:
     a, b, q, r = (np.asarray(X, dtype=np.float64) for X in (A, B, Q, R))
     if a.ndim != 2 or b.ndim != 2:
@@ -385,7 +337,7 @@ def _checked(
             f"the cost [[Q, S], [S', R]] is indefinite: Q - S R^-1 S' has the eigenvalue "
             f'{np.min(np.linalg.eigvalsh(H)):.3g}, expected none below 0'
         )
-    return _Problem(a, b, q, r, s, L, Z, H, discrete)
+    return _Problem(a, b, q, r, s, L, Z, H)
 
 
 def _is_positive(matrix: Array) -> bool:

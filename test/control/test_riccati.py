@@ -49,7 +49,7 @@ def decay(A, B, K, discrete):
 
 def loop_decays(problem, K, P):
     F, _ = problem.close(K)
-    return problem.decays(F, P, problem.decrease(F, P))
+    return problem.decays(F, P, P - F.T @ P @ F)
 
 
 def error(K, expected):
@@ -62,7 +62,7 @@ def test_cold_solution__equals_scipy(kind, n, m):
     discrete = kind == 'discrete'
     problem = system(np.random.default_rng(n), n, m, discrete)
     found = SOLVERS[kind](*problem)
-    assert found.method == 'doubling'
+    assert found.method == ('doubling' if discrete else 'scipy')
     assert error(found.K, scipy_gain(*problem, discrete)) < 1e-8
     assert found.residual < 1e-12
     assert decay(*problem[:2], found.K, discrete) < 0.0
@@ -70,79 +70,56 @@ def test_cold_solution__equals_scipy(kind, n, m):
         assert np.array_equal(found.F, problem[0] - problem[1] @ found.K)
 
 
-@pytest.mark.parametrize('kind', SOLVERS)
-def test_warm_solution__follows_a_slowly_changing_system(kind):
-    discrete = kind == 'discrete'
+def test_warm_solution__follows_a_slowly_changing_system():
     rng = np.random.default_rng(7)
-    first, last = system(rng, 12, 10, discrete), system(rng, 12, 10, discrete)
-    K = SOLVERS[kind](*first).K
+    first, last = system(rng, 12, 10, True), system(rng, 12, 10, True)
+    K = solve_dare(*first).K
     for share in np.linspace(0.002, 0.01, 5):
         A = (1.0 - share) * first[0] + share * last[0]
         problem = (A, *first[1:])
-        found = SOLVERS[kind](*problem, K0=K)
+        found = solve_dare(*problem, K0=K)
         assert found.method == 'warm'
-        exact = scipy_gain(*problem, discrete)
+        exact = scipy_gain(*problem, True)
         assert error(found.K, exact) < 10.0 * found.correction**2
         assert error(found.K, exact) < 0.1 * error(K, exact)
         K = found.K
 
 
-FAST = {'discrete': (44, *range(20)), 'continuous': (32, 85, 143, 279, 485, *range(20))}
-"""Plants; of the first ones a single Newton step is 1 to 2 % off, with a residual of 1e-7."""
-
-
-@pytest.mark.parametrize('kind', SOLVERS)
-def test_warm_gain__is_within_a_percent_or_solved_cold(kind):
-    discrete, solve = kind == 'discrete', SOLVERS[kind]
+def test_warm_gain__is_within_a_percent_or_solved_cold():
+    """Of the first plant a single Newton step is 1 to 2 % off, with a residual of 1e-7."""
     found = []
-    for seed in FAST[kind]:
+    for seed in (44, *range(20)):
         rng = np.random.default_rng(seed)
         n, m = int(rng.integers(2, 7)), int(rng.integers(1, 3))
-        first = system(rng, n, m, discrete, 10 ** rng.uniform(-3, -1.5))
-        other = system(rng, n, m, discrete)[0]
+        first = system(rng, n, m, True, 10 ** rng.uniform(-3, -1.5))
+        other = system(rng, n, m, True)[0]
         share = 10 ** rng.uniform(-3.5, -1.0)
-        if discrete:
-            A = first[0] + 0.01 * share * (other - np.eye(2 * n))
-        else:
-            A = (1.0 - share) * first[0] + share * other
-        warm = solve(A, *first[1:], K0=solve(*first).K)
-        assert error(warm.K, scipy_gain(A, *first[1:], discrete)) < 0.01, (seed, warm)
+        A = first[0] + 0.01 * share * (other - np.eye(2 * n))
+        warm = solve_dare(A, *first[1:], K0=solve_dare(*first).K)
+        assert error(warm.K, scipy_gain(A, *first[1:], True)) < 0.01, (seed, warm)
         found.append(warm.method)
     assert found.count('warm') > 0.5 * len(found)
 
 
-@pytest.mark.parametrize('kind', SOLVERS)
-def test_useless_start__is_noticed_and_solved_cold(kind):
-    discrete = kind == 'discrete'
-    problem = system(np.random.default_rng(11), 8, 6, discrete)
+def test_useless_start__is_noticed_and_solved_cold():
+    problem = system(np.random.default_rng(11), 8, 6, True)
     K0 = np.zeros((6, 16))
-    assert decay(*problem[:2], K0, discrete) > 0.0
-    found = SOLVERS[kind](*problem, K0=K0)
+    assert decay(*problem[:2], K0, True) > 0.0
+    found = solve_dare(*problem, K0=K0)
     assert found.method == 'doubling'
-    assert error(found.K, scipy_gain(*problem, discrete)) < 1e-8
+    assert error(found.K, scipy_gain(*problem, True)) < 1e-8
 
 
-@pytest.mark.parametrize('kind', SOLVERS)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_certificate__never_passes_an_unstable_gain(kind, seed):
-    discrete = kind == 'discrete'
+def test_certificate__never_passes_an_unstable_gain(seed):
     rng = np.random.default_rng(seed)
-    problem = system(rng, 3, 3, discrete)
-    found = SOLVERS[kind](*problem)
+    problem = system(rng, 3, 3, True)
+    found = solve_dare(*problem)
     K = found.K * rng.normal(1.0, rng.uniform(0.0, 2.0), found.K.shape)
-    checked = riccati._checked(*problem, discrete=discrete)
+    checked = riccati._checked(*problem)
     assert loop_decays(checked, found.K, found.P)
-    if decay(*problem[:2], K, discrete) >= 0.0:
+    if decay(*problem[:2], K, True) >= 0.0:
         assert not loop_decays(checked, K, found.P)
-
-
-def test_scipy__answers_where_doubling_loses_too_many_digits():
-    A, B, Q, *_ = system(np.random.default_rng(5), 6, 4, True)
-    graded = np.diag(np.logspace(0.0, -14.0, 4))
-    found = solve_dare(A, B, Q, graded)
-    assert found.method == 'scipy'
-    assert found.residual < 1e-9
-    assert decay(A, B, found.K, True) < 0.0
 
 
 @pytest.mark.parametrize('scale', [1e-8, 1e8])
@@ -163,7 +140,7 @@ def test_unreached_mode__is_refused_unless_it_decays(kind, growth):
     if growth < 0.0:
         assert error(solve(A, B, Q, R, S).K, scipy_gain(A, B, Q, R, S, discrete)) < 1e-8
         return
-    with pytest.raises(NotStabilizableError, match=r'9 states.*doubling: .*SciPy: '):
+    with pytest.raises(NotStabilizableError, match='9 states'):
         solve(A, B, Q, R, S)
 
 
@@ -181,7 +158,6 @@ def test_unseen_mode__that_neither_grows_nor_decays_is_refused(kind):
     [
         (lambda A, B, Q, R, S: (A, B, Q, R, S.T), ShapeError, 'S has shape'),
         (lambda A, B, Q, R, S: (A, B[0], Q, R), ShapeError, 'two matrices'),
-        (lambda A, B, Q, R, S: (A, B, Q, R, S, S), ShapeError, 'K0 has shape'),
         (lambda A, B, Q, R, S: (A, B, np.nan * Q, R), NotFiniteError, 'Q holds NaN'),
         (lambda A, B, Q, R, S: (A, B, Q, 0.0 * R), ConfigurationError, 'R has the eigenvalue 0'),
         (lambda A, B, Q, R, S: (A, B, -Q, R), ConfigurationError, 'indefinite'),
@@ -192,3 +168,5 @@ def test_wrong_arguments__are_named(kind, change, error, said):
     problem = system(np.random.default_rng(1), 2, 2, kind == 'discrete')
     with pytest.raises(error, match=said):
         SOLVERS[kind](*change(*problem))
+    with pytest.raises(ShapeError, match='K0 has shape'):
+        solve_dare(*problem, K0=problem[1])
