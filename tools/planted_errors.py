@@ -249,7 +249,7 @@ ERRORS = [
         ),
     ),
     *_errors(
-        'engine/loop_rows.py',
+        'engine/contact_rows.py',
         (
             'change = sign * dot(entries(ws, work(j) + at.S), turn)',
             'change = -sign * dot(entries(ws, work(j) + at.S), turn)',

@@ -24,7 +24,14 @@ from geolin_ros.kernels.engine.combination import (
     combine_responses,
     lift_changes,
 )
-from geolin_ros.kernels.engine.contact_rows import contact_rows, path_body, site, three
+from geolin_ros.kernels.engine.contact_rows import (
+    contact_rows,
+    loop_rows,
+    path_body,
+    site,
+    three,
+    turn_loops,
+)
 from geolin_ros.kernels.engine.linearization import (
     coordinate,
     entries,
@@ -39,7 +46,6 @@ from geolin_ros.kernels.engine.linearization import (
     times_rows,
     work,
 )
-from geolin_ros.kernels.engine.loop_rows import loop_rows, turn_loops
 from geolin_ros.kernels.engine.mimic_rows import (
     accelerate_base,
     add_bias,

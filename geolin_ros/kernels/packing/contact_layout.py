@@ -107,7 +107,7 @@ BY_TWIST = 216  # 6 x 8: derivative of the contact acceleration by the twist of 
 BY_POSE = 264  # 6 x 8: by its displacement
 RISEN = 312  # 6 x 8: minus the rows, projected to the base
 BASE = 360  # 6 x 8: acceleration of the base under unit forces
-FORCE_TURN = 408  # 6 x 8: change of the force on the second body of a loop, see `loop_rows`
+FORCE_TURN = 408  # 6 x 8: change of the force on the second body of a loop, see `turn_loops`
 CONTACT_RECORD = 456
 
 
