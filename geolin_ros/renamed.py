@@ -33,7 +33,7 @@ MOVED = {
     'geolin_ros.control.effort_guard': 'geolin_control.effort_guard',
     'geolin_ros.control.gain_bank': 'geolin_control.gain_bank',
     'geolin_ros.control.gain_file': 'geolin_control.gain_file',
-    'geolin_ros.control.gain_header': 'geolin_control.gain_header',
+    'geolin_ros.control.gain_header': 'geolin_control.gain_file',
     'geolin_ros.control.gait': 'geolin_control.gait',
     'geolin_ros.control.linear_feedback': 'geolin_tools.export.linear_feedback',
     'geolin_ros.control.measured': 'geolin_control.regulator',

@@ -27,8 +27,6 @@ from geolin_ros.typing import Array
 
 TOLERANCE, MOST_KNOTS = 0.01, 65
 """Relative error of an interpolated gain (Frobenius), and number of postures of a route."""
-SAME_POSTURE = 0.01
-"""Two knots of a route are further apart than this [rad or m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +36,7 @@ class Route:
     Attributes
     ----------
     errors : (knots - 1,)
-        Relative error of the gain halfway between two knots, as found when the bank was built;
-        next to knots that were added later, that at their posture before they were.
+        Relative error of the gain halfway between two knots, as found when the bank was built.
     """
 
     knots: tuple[Gains, ...]
@@ -49,38 +46,12 @@ class Route:
         """Return the gains at the point of the route nearest to a state's joints, in its pose."""
         if len(self.knots) == 1:
             return self.knots[0]
-        leg, fraction = self.locate(state)
-        return interpolated(self.knots[leg], self.knots[leg + 1], fraction)
-
-    def locate(self, state: State) -> tuple[int, float]:
-        """Return the leg of the route nearest to a state's joints, and how far along it is."""
         starts, legs = self._joints[:-1], np.diff(self._joints, axis=0)
         lengths = np.maximum(np.sum(legs**2, axis=1), np.finfo(np.float64).tiny)
         shares = np.clip(np.sum((state.s - starts) * legs, axis=1) / lengths, 0.0, 1.0)
         away = np.linalg.norm(state.s - starts - shares[:, None] * legs, axis=1)
-        nearest = int(np.argmin(away))
-        return nearest, float(shares[nearest])
-
-    def with_gains(self, gains: Gains, tolerance: float) -> 'Route':
-        """Return the route with a knot more, where it is needed and lengthens the route least.
-
-        Gains at the posture of a knot take its place.
-        """
-        error = _error(self.gains(gains.state), gains)
-        if error <= tolerance:
-            return self
-        away = np.linalg.norm(self._joints - gains.state.s, axis=1)
-        legs = np.linalg.norm(np.diff(self._joints, axis=0), axis=1)
-        detours = np.concatenate((away[:1], away[:-1] + away[1:] - legs, away[-1:]))
-        first = last = int(np.argmin(detours))
-        if away.min() < SAME_POSTURE:
-            first = int(np.argmin(away))
-            last = first + 1
-        knots = (*self.knots[:first], gains, *self.knots[last:])
-        before, after = max(first - 1, 0), min(last, len(self.errors))
-        worst = max(error, *self.errors[before:after], 0.0)
-        new = np.full(int(first > 0) + int(last < len(self.knots)), worst)
-        return Route(knots, np.concatenate((self.errors[:before], new, self.errors[after:])))
+        leg = int(np.argmin(away))
+        return interpolated(self.knots[leg], self.knots[leg + 1], float(shares[leg]))
 
     @cached_property
     def _joints(self) -> Array:
@@ -106,36 +77,6 @@ class GainBank:
             raise unknown_name('contact set', '+'.join(sorted(contacts)), known, 'the gain bank')
         return route
 
-    def with_gains(self, gains: Gains, tolerance: float = TOLERANCE) -> 'GainBank':
-        """Return a bank that has these gains too, made while a robot runs as a rule.
-
-        Start from ``GainBank(model.hash, {})`` or from a bank designed offline; it stays as it is
-        where its own gains are within ``tolerance``. Raises `ConfigurationError` if the gains are
-        of another kind than those of the bank: sample time, delay, columns, or feet.
-        """
-        frames = frozenset(gains.contacts)
-        for route in self.routes.values():
-            kinds = [
-                (f'{g.K_past.shape[1]} past inputs, every {g.dt:g} s', g.columns, g.rows)
-                for g in (gains, route.knots[0])
-            ]
-            if kinds[0] != kinds[1]:
-                raise ConfigurationError(
-                    f'gains have {kinds[0][0]}; the bank expects {kinds[1][0]}, and the same names'
-                )
-        route = self.routes.get(frames, Route((gains,), np.zeros(0)))
-        own, supports = {support.frame: support for support in gains.supports}, []
-        for there in route.knots[0].supports:
-            here = own[there.frame]
-            if here.kind != there.kind or not np.array_equal(here.points, there.points):
-                raise ConfigurationError(
-                    f'support {here.frame!r} of the gains is of kind {here.kind!r}, the bank '
-                    f'expects {there.kind!r} with the points {np.asarray(there.points).tolist()}'
-                )
-            supports.append(here)
-        route = route.with_gains(replace(gains, supports=tuple(supports)), tolerance)
-        return replace(self, routes=self.routes | {frames: route})
-
 
 def build(
     model: TreeModel,
@@ -143,7 +84,6 @@ def build(
     tuning: Tuning | None = None,
     *,
     tolerance: float = TOLERANCE,
-    most_knots: int = MOST_KNOTS,
 ) -> GainBank:
     """Return a bank of gains along routes.
 
@@ -153,15 +93,14 @@ def build(
         For each set of contacts equilibria in order, with the same contacts each.
     tolerance
         Largest relative error of an interpolated gain, beyond which equilibria are added halfway.
-    most_knots
-        Largest number of postures of a route.
 
     Raises
     ------
     ConfigurationError
         If the contacts change along a route, or two routes have the same.
     NotStabilizableError, InfeasibleError
-        If a posture cannot be regulated; if one halfway has no equilibrium, or more are needed.
+        If a posture cannot be regulated; if one halfway has no equilibrium, or more than
+        `MOST_KNOTS` are needed.
     """
     found: dict[frozenset[str], Route] = {}
     for points in routes:
@@ -183,11 +122,11 @@ def build(
                 errors.append(error)
                 continue
             ahead.append((halfway, between))
-            if len(ahead) + len(done) > most_knots:
+            if len(ahead) + len(done) > MOST_KNOTS:
                 raise InfeasibleError(
-                    f'gains of robot {model.name!r} would need more than {most_knots} postures '
-                    f'to be interpolated within {tolerance:g}; allow for more, or make the route '
-                    'shorter'
+                    f'gains of robot {model.name!r} would need more than {MOST_KNOTS} postures '
+                    f'to be interpolated within {tolerance:g}; allow for more error, or make the '
+                    'route shorter'
                 )
         found[feet.pop()] = Route(tuple(gains for _, gains in done), np.array(errors))
     return GainBank(model.hash, found)

@@ -8,7 +8,6 @@ from pathlib import Path
 from geolin_control.cli._stance import add_contacts_argument, add_positions_argument, read_supports
 from geolin_control.gain_bank import TOLERANCE, build, squat
 from geolin_control.gain_file import save_bank
-from geolin_control.gain_header import save_header
 from geolin_ros.cli._options import add_robot_arguments, read_model
 from geolin_ros.control.lqr import PERIOD, Tuning
 from geolin_ros.control.posture import standing_posture
@@ -49,8 +48,7 @@ def run(options: argparse.Namespace) -> int:
         routes.append(squat(model, supports, heights, state))
     tuning = Tuning(dt=options.period, delay=options.delay)
     bank = build(model, routes, tuning, tolerance=options.tolerance)
-    save = save_header if options.file.suffix == '.h' else save_bank
-    save(bank, model, options.file)
+    save_bank(bank, model, options.file)
     for frames, route in bank.routes.items():
         error = max(route.errors, default=0.0)
         knots, pole = counted(len(route.knots), 'posture'), max(k.margin for k in route.knots)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from geolin_control.gain_header import c_string
+from geolin_control.gain_file import c_string
 
 from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
