@@ -247,8 +247,8 @@ def _header(bank: GainBank | GaitGains, model: TreeModel, name: str) -> str:
     """Return a bank as C, names beginning with ``name``."""
     if isinstance(bank, GaitGains) or not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):
         raise ConfigurationError(
-            f'file is {name + ".h"!r} for a {type(bank).__name__}, expected a GainBank, and a stem '
-            'that names constants: a letter, then letters, digits and _, for example gains.h'
+            f'file is {name + ".h"!r} of a {type(bank).__name__}, expected a GainBank, and a stem '
+            'for names of constants: a letter, then letters, digits and _, for example gains.h'
         )
     rows: list[str] = []
     knots: list[Gains] = []
