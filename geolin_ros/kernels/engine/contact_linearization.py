@@ -29,22 +29,19 @@ from geolin_ros.kernels.engine.contact_rows import (
     loop_rows,
     path_body,
     site,
-    three,
     turn_loops,
 )
 from geolin_ros.kernels.engine.linearization import (
-    coordinate,
     entries,
     expand,
-    parent,
     place,
     put_rows8,
     reduce,
     response,
     rows8,
     spatial,
+    three,
     times_rows,
-    work,
 )
 from geolin_ros.kernels.engine.mimic_rows import (
     accelerate_base,
@@ -60,6 +57,7 @@ from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SMALLEST_PIVOT
 from geolin_ros.kernels.packing.layout import LANES, SMALLEST_SHARE
+from geolin_ros.kernels.plain.passes import coordinate, parent, work
 from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.product import add_product, clear, clear_after, copy_rows
 from geolin_ros.kernels.simd.spatial_vectors import cross3, cross_force, dot, minus, plus, scaled3

@@ -16,13 +16,14 @@ from geolin_ros.kernels.engine.linearization import (
     put_rows8,
     rows8,
     spatial,
+    three,
     times_rows,
     turned,
-    work,
 )
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SITE_HEADER, SITE_INTS
+from geolin_ros.kernels.plain.passes import work
 from geolin_ros.kernels.se3 import left_jacobian_inverse, log
 from geolin_ros.kernels.simd.spatial_vectors import (
     cross3,
@@ -410,12 +411,6 @@ def turn_column(ints, ws, sites, cw, out, c, j, sign):
 def combine(a, f):
     """Return a' f for three numbers and three vectors."""
     return a[0] * f[0] + a[1] * f[1] + a[2] * f[2]
-
-
-@lean_kernel
-def three(array, k, stride):
-    """Return three numbers, ``stride`` apart."""
-    return get(array, k), get(array, k + stride), get(array, k + 2 * stride)
 
 
 @lean_kernel

@@ -10,21 +10,17 @@ from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.engine.linearization import (
     accelerate_joint,
     central_inertia,
-    coordinate,
     cross,
     inertia_about_base,
-    linkage,
     move_bodies,
-    parent,
     place_bodies,
     reduce_to_base,
     spatial,
     turn_joints,
     turned,
-    work,
 )
 from geolin_ros.kernels.packing import layout as at
-from geolin_ros.kernels.plain.passes import passive_torque
+from geolin_ros.kernels.plain.passes import coordinate, linkage, parent, passive_torque, work
 from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.vector import (
     get,

@@ -20,19 +20,24 @@ from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.layout import (
     BLOCK_INTS,
     BLOCK_RECORD,
-    BODY_INTS,
     DISPLACEMENT_RECORD,
-    INT_HEADER,
     LANES,
-    MODEL_HEADER,
-    MODEL_RECORD,
     SLOT_RECORD,
     SMALLEST_SHARE,
     U_ROW,
-    WORK_HEADER,
-    WORK_RECORD,
 )
-from geolin_ros.kernels.plain.passes import apply_wrenches, passive_torque, times_minus_G
+from geolin_ros.kernels.plain.passes import (
+    apply_wrenches,
+    axes_begin,
+    body,
+    coordinate,
+    linkage,
+    outer,
+    parent,
+    passive_torque,
+    times_minus_G,
+    work,
+)
 from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.trigonometry import cos_sin_of_eight
@@ -133,36 +138,6 @@ def expand(ints, x, ws, out):
 
 
 @lean_kernel
-def body(i):
-    """Return the offset of body i in the integers."""
-    return INT_HEADER + i * BODY_INTS
-
-
-@lean_kernel
-def parent(ints, i):
-    """Return the parent of body i."""
-    return get_int(ints, body(i) + at.PARENT)
-
-
-@lean_kernel
-def coordinate(ints, i):
-    """Return the caller's coordinate of joint i."""
-    return get_int(ints, body(i) + at.COORDINATE)
-
-
-@lean_kernel
-def work(i):
-    """Return the offset of body i in the workspace."""
-    return WORK_HEADER + i * WORK_RECORD
-
-
-@lean_kernel
-def linkage(i):
-    """Return the offset of body i in the floats of the model."""
-    return MODEL_HEADER + i * MODEL_RECORD
-
-
-@lean_kernel
 def column_lane(ints, ws, j):
     """Return the lane of column j in the first row of its block."""
     return int(get(ws, at.BLOCK_PART)) + get_int(ints, body(j) + at.LANE)
@@ -191,16 +166,15 @@ def cross(a, b):
 
 
 @lean_kernel
+def three(array, k, stride):
+    """Return three numbers, ``stride`` apart."""
+    return get(array, k), get(array, k + stride), get(array, k + 2 * stride)
+
+
+@lean_kernel
 def entries(array, k):
     """Return the six entries of a spatial vector."""
-    return (
-        get(array, k),
-        get(array, k + 1),
-        get(array, k + 2),
-        get(array, k + 4),
-        get(array, k + 5),
-        get(array, k + 6),
-    )
+    return three(array, k, 1) + three(array, k + 4, 1)
 
 
 @lean_kernel
@@ -219,27 +193,17 @@ def skew_rows(h):
 @lean_kernel
 def rows8(array, k, stride):
     """Return six vectors of eight lanes, ``stride`` apart."""
-    return (
-        load8(array, k),
-        load8(array, k + stride),
-        load8(array, k + 2 * stride),
-        load8(array, k + 3 * stride),
-        load8(array, k + 4 * stride),
-        load8(array, k + 5 * stride),
-    )
+    a, b, c = load8(array, k), load8(array, k + stride), load8(array, k + 2 * stride)
+    k += 3 * stride
+    return a, b, c, load8(array, k), load8(array, k + stride), load8(array, k + 2 * stride)
 
 
 @lean_kernel
 def rows4(array, k, stride):
     """Return six vectors of four lanes, ``stride`` apart."""
-    return (
-        load4(array, k),
-        load4(array, k + stride),
-        load4(array, k + 2 * stride),
-        load4(array, k + 3 * stride),
-        load4(array, k + 4 * stride),
-        load4(array, k + 5 * stride),
-    )
+    a, b, c = load4(array, k), load4(array, k + stride), load4(array, k + 2 * stride)
+    k += 3 * stride
+    return a, b, c, load4(array, k), load4(array, k + stride), load4(array, k + 2 * stride)
 
 
 # --- passes over the bodies -------------------------------------------------------------------
@@ -308,15 +272,15 @@ def place_bodies(ints, floats, x, ws):
     for k in range(order, order + n):
         i = get_int(ints, k)
         here, link = work(i), linkage(i)
-        outer = work(parent(ints, i)) + at.POSE
-        px, py, pz = load4(ws, outer), load4(ws, outer + 4), load4(ws, outer + 8)
+        above = work(parent(ints, i)) + at.POSE
+        px, py, pz = load4(ws, above), load4(ws, above + 4), load4(ws, above + 8)
         cos, sin = get(ws, cosines + i), get(ws, cosines + n + 1 + LANES + i)
         ex = turned(px, py, pz, floats, link + at.EX)
         ey = turned(px, py, pz, floats, link + at.EY)
         z = turned(px, py, pz, floats, link + at.EZ)
         alpha, beta = get(floats, link + at.ALPHA), get(floats, link + at.BETA)
         s = get(x, 16 + coordinate(ints, i))
-        o = load4(ws, outer + 12) + turned(px, py, pz, floats, link + at.T) + (alpha * s) * z
+        o = load4(ws, above + 12) + turned(px, py, pz, floats, link + at.T) + (alpha * s) * z
         store4(ws, here + at.POSE, cos * ex + sin * ey)
         store4(ws, here + at.POSE + 4, cos * ey - sin * ex)
         store4(ws, here + at.POSE + 8, z)
@@ -352,8 +316,8 @@ def move_bodies(ints, floats, x, ws):
         i = get_int(ints, k)
         here, above = work(i), work(parent(ints, i))
         r = get(x, 22 + n + coordinate(ints, i))
-        outer = work(get_int(ints, body(i) + at.OUTER))
-        u, w = load4(ws, outer + at.V), load4(ws, outer + at.V + 4)
+        before = work(outer(ints, i))
+        u, w = load4(ws, before + at.V), load4(ws, before + at.V + 4)
         S_lin, S_ang = load4(ws, here + at.S), load4(ws, here + at.S + 4)
         Sd_lin, Sd_ang = cross(w, S_lin) + cross(u, S_ang), cross(w, S_ang)
         store4(ws, here + at.SD, Sd_lin)
@@ -564,7 +528,7 @@ def accelerate(ints, ws):
         i = get_int(ints, k)
         here, above = work(i), work(parent(ints, i))
         accelerate_joint(ws, here, above)
-        for j in range(get_int(ints, body(i) + at.AXES_BEGIN), i + 1):
+        for j in range(axes_begin(ints, i), i + 1):
             sources(ints, ws, i, j)
 
 
@@ -619,7 +583,7 @@ def sources(ints, ws, i, j):
     S x* f^C turns the wrench for the bodies before the joint alone. Axes k that displace with j
     do not turn it, as if by a stiffness -S_k' (S_j x* f^C).
     """
-    here, inner, above = work(j), work(i), work(get_int(ints, body(j) + at.OUTER))
+    here, inner, above = work(j), work(i), work(outer(ints, j))
     Sl, Sa = load4(ws, here + at.S), load4(ws, here + at.S + 4)
     Sdl, Sda = load4(ws, here + at.SD), load4(ws, here + at.SD + 4)
     A = load8(ws, above + at.AV) + load8(ws, above + at.ACC)
@@ -630,7 +594,7 @@ def sources(ints, ws, i, j):
     )
     store8(ws, here + at.SDD, jump)
     store8(ws, here + at.JUMP, 2.0 * join(Sdl, Sda))
-    begin = get_int(ints, body(i) + at.AXES_BEGIN)
+    begin = axes_begin(ints, i)
     if begin < i:
         u, w = u + load4(ws, inner + at.V), w + load4(ws, inner + at.V + 4)
         store8(ws, here + at.JUMP, join(cross(w, Sl) + cross(u, Sa), cross(w, Sa)))
@@ -855,7 +819,7 @@ def own_branch(ints, ws, out, relation, block, base_s, base_r, base_t):
             put_columns(out, n, 5 + i, first, count, x_s, x_r, x_t)
             a_s, a_r, a_t = plus(a_s, S, x_s), plus(a_r, S, x_r), plus(a_t, S, x_t)
             if first <= i < first + count:
-                for j in range(get_int(ints, body(i) + at.AXES_BEGIN), i + 1):
+                for j in range(axes_begin(ints, i), i + 1):
                     own = select(1 << (j - first), splat8(1.0), zero)
                     a_s = plus(a_s, entries(ws, work(j) + at.SDD), own)
                     a_r = plus(a_r, entries(ws, work(j) + at.JUMP), own)

@@ -11,22 +11,21 @@ Blocks of `BLOCK_ROWS` rows share a walk up and one down the tree.
 """
 
 from geolin_ros.kernels._jit import lean_kernel
-from geolin_ros.kernels.engine.contact_rows import site, three
+from geolin_ros.kernels.engine.contact_rows import site
 from geolin_ros.kernels.engine.linearization import (
     bias_columns,
     entries,
-    parent,
     put_rows8,
     response,
     rows8,
     spatial,
-    work,
+    three,
 )
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import BLOCK_ROWS
 from geolin_ros.kernels.packing.layout import LANES
-from geolin_ros.kernels.plain.passes import times_minus_G
+from geolin_ros.kernels.plain.passes import parent, times_minus_G, work
 from geolin_ros.kernels.simd.product import clear
 from geolin_ros.kernels.simd.spatial_vectors import dot, minus, plus
 from geolin_ros.kernels.simd.vector import (

@@ -9,13 +9,13 @@ that happens before the products with the forces of constraints, which are small
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.engine.contact_linearization import add_forces, change_of_forces, constrain
-from geolin_ros.kernels.engine.linearization import linkage
 from geolin_ros.kernels.kinematics import group_transform
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing import own_layout as of
 from geolin_ros.kernels.packing.layout import LANES, MODEL_RECORD, SPARE
 from geolin_ros.kernels.packing.own_layout import GROUP_INTS
+from geolin_ros.kernels.plain.passes import linkage
 from geolin_ros.kernels.simd.vector import get, get_int, load8, put, splat8, store8
 from geolin_ros.kernels.status import OK
 

@@ -10,18 +10,20 @@ matrix included.
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.packing import layout as at
-from geolin_ros.kernels.packing.layout import BODY_INTS, DISPLACEMENT_RECORD
+from geolin_ros.kernels.packing.layout import DISPLACEMENT_RECORD
 from geolin_ros.kernels.plain.passes import (
+    axes_begin,
+    body,
     displacements,
     hybrid_dynamics,
     is_free,
     last,
-    model_record,
+    linkage,
     outer,
     parent,
     put_cross,
-    record,
     times_minus_G,
+    work,
 )
 from geolin_ros.kernels.simd.spatial_vectors import (
     cross_force,
@@ -35,6 +37,7 @@ from geolin_ros.kernels.simd.spatial_vectors import (
     strided,
     three,
 )
+from geolin_ros.kernels.simd.vector import get_int
 
 
 @lean_kernel
@@ -71,14 +74,14 @@ def column_record(ints, i):
 @lean_kernel
 def slot(ints, i):
     """Return where body i keeps the accelerations of a column; it has several children."""
-    k = ints[at.INT_HEADER + i * BODY_INTS + at.SLOT]
+    k = get_int(ints, body(i) + at.SLOT)
     return column_record(ints, ints[at.NB]) + k * at.PLAIN_SLOT
 
 
 @lean_kernel
 def end(ints, i):
     """Return one past the last body of the subtree of i."""
-    return ints[at.INT_HEADER + i * BODY_INTS + at.END]
+    return get_int(ints, body(i) + at.END)
 
 
 @lean_kernel
@@ -87,15 +90,15 @@ def sources(ints, ws, i, moving):
 
     The axes of a group joint displace its last body together, as in `linearization.sources`.
     """
-    here, above, P = record(i), record(outer(ints, i)), column_record(ints, i) + at.PLAIN_P
+    here, above, P = work(i), work(outer(ints, i)), column_record(ints, i) + at.PLAIN_P
     moved = last(ints, i)
-    inner = record(moved)
+    inner = work(moved)
     S, SD = six(ws, here + at.S), six(ws, here + at.SD)
     A = plus(six(ws, above + at.AV), six(ws, above + at.ACC), 1.0)
     jump = plus(cross_motion(A, S), cross_motion(six(ws, above + at.V), SD), 1.0)
     put_six(ws, here + at.SDD, jump)
     rate = plus(SD, SD, 1.0)
-    if moved != i or ints[at.INT_HEADER + i * BODY_INTS + at.AXES_BEGIN] != i:
+    if moved != i or axes_begin(ints, i) != i:
         rate = plus(SD, cross_motion(six(ws, inner + at.V), S), 1.0)
     put_six(ws, here + at.JUMP, rate)
     a, rows = six(ws, inner + at.ACC), inner + at.ROWS
@@ -122,7 +125,7 @@ def base_rows(ints, ws, out, moving):
     accelerations, which a free base follows, -W, and a prescribed one resists, IA_0 W.
     """
     m = ints[at.NB] + 5
-    base, F = record(0), fields(ints)
+    base, F = work(0), fields(ints)
     rows, free = base + at.ROWS, is_free(ints, 0)
     for e in range(at.FIELD_PART):
         ws[F + e] = 0.0
@@ -159,7 +162,7 @@ def base_rows(ints, ws, out, moving):
 def respond(ints, ws):
     """Fill y and Fwd of every body; of a prescribed joint y is the force, U' Fwd_p + [0 | F']."""
     for i in range(1, ints[at.NB]):
-        here, above = record(i), record(parent(ints, i))
+        here, above = work(i), work(parent(ints, i))
         S, Ut, free = six(ws, here + at.S), six(ws, here + at.UT), is_free(ints, i)
         for k in at.RESPONSES:
             fwd = strided(ws, above + at.FWD + k, 12)
@@ -180,7 +183,7 @@ def displace(ints, ws):
     for i in range(1, ints[at.NB]):
         here = blocks + i * DISPLACEMENT_RECORD
         above = blocks + parent(ints, i) * DISPLACEMENT_RECORD
-        body, free = record(i), is_free(ints, i)
+        body, free = work(i), is_free(ints, i)
         for k in at.AXES:
             fwd = strided(ws, above + at.FWDN + k, 8)
             y = ws[here + at.FN + k] * ws[body + at.D_INVERSE] + dot(six(ws, body + at.UT), fwd)
@@ -195,7 +198,7 @@ def joint_rows(ints, ws, out, moving):
     m, F = ints[at.NB] + 5, fields(ints)
     free = is_free(ints, 0)
     for i in range(1, ints[at.NB]):
-        y, row = six(ws, record(i) + at.Y), (5 + i) * 3 * m
+        y, row = six(ws, work(i) + at.Y), (5 + i) * 3 * m
         for c in range(6):
             YN = displacements(ints) + i * DISPLACEMENT_RECORD + at.YN + at.AXES[c]
             if free:
@@ -208,7 +211,7 @@ def joint_rows(ints, ws, out, moving):
             if moving:
                 out[row + c] += ws[YN]
             if c >= 3:
-                out[row + m + c] += ws[record(i) + at.Y + 5 + c]
+                out[row + m + c] += ws[work(i) + at.Y + 5 + c]
 
 
 @lean_kernel
@@ -222,15 +225,15 @@ def column(ints, floats, ws, out, j, moving):
     P = column_record(ints, j) + at.PLAIN_P
     P_s, P_r, P_g = strided(ws, P, 1), strided(ws, P + 6, 1), strided(ws, P + 12, 1)
     i = last(ints, j)
-    root, begin = i, ints[at.INT_HEADER + i * BODY_INTS + at.AXES_BEGIN]
+    root, begin = i, axes_begin(ints, i)
     while i > 0:
-        here, u = record(i), column_record(ints, i) + at.PLAIN_U
+        here, u = work(i), column_record(ints, i) + at.PLAIN_U
         S, Ut = six(ws, here + at.S), six(ws, here + at.UT)
         u_s, u_r, u_g = dot(S, P_s), dot(S, P_r), dot(S, P_g)
         if i >= begin and i != j:  # an axis that turns with j does not see its wrench turn
             u_s = u_s - dot(S, strided(ws, P + at.PLAIN_TURNED - at.PLAIN_P, 1))
         if i == j:
-            link = model_record(j)
+            link = linkage(j)
             u_s, u_r = u_s + floats[link + at.STIFFNESS], u_r + ws[here + at.SLOPE]
             u_g = u_g + (-1.0 if is_free(ints, j) else floats[link + at.ARMATURE])
         ws[u], ws[u + 1], ws[u + 2] = u_s, u_r, u_g
@@ -246,7 +249,7 @@ def column(ints, floats, ws, out, j, moving):
     for i in range(1, nb):
         if root <= i < end(ints, root):
             continue
-        y = six(ws, record(i) + at.Y)
+        y = six(ws, work(i) + at.Y)
         put(out, m, 5 + i, to, dot(y, b_s), dot(y, b_r), dot(y, b_g))
     own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g)
 
@@ -255,11 +258,11 @@ def column(ints, floats, ws, out, j, moving):
 def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
     """Fill the rows of the root branch of j, walking down from the base."""
     m, to, moved = ints[at.NB] + 5, 5 + j, last(ints, j)
-    SDj, Sj = three(ws, record(j) + at.SD + 4), three(ws, record(j) + at.S + 4)
+    SDj, Sj = three(ws, work(j) + at.SD + 4), three(ws, work(j) + at.S + 4)
     a_s, a_r, a_g = b_s, b_r, b_g
     zero = 0.0 * b_s[0]
     for i in range(root, end(ints, root)):
-        here, p = record(i), parent(ints, i)
+        here, p = work(i), parent(ints, i)
         if 0 < p != i - 1:
             k = slot(ints, p)
             a_s, a_r, a_g = strided(ws, k, 1), strided(ws, k + 6, 1), strided(ws, k + 12, 1)
@@ -270,7 +273,7 @@ def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
             u_r = F[0] * Sj[0] + F[1] * Sj[1] + F[2] * Sj[2]
             if moving:
                 FN = displacements(ints) + i * DISPLACEMENT_RECORD + at.FN
-                u_s = u_s + dot(six(ws, FN), six(ws, record(j) + at.S))
+                u_s = u_s + dot(six(ws, FN), six(ws, work(j) + at.S))
         elif i <= moved < end(ints, i):
             u_s, u_r, u_g = three(ws, column_record(ints, i) + at.PLAIN_U)
         inverse, Ut = ws[here + at.D_INVERSE], six(ws, here + at.UT)
@@ -284,11 +287,11 @@ def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
         else:
             put(out, m, 5 + i, to, x_s, x_r, x_g)
         if i == moved:
-            a_s = plus(a_s, six(ws, record(j) + at.SDD), 1.0)
-            a_r = plus(a_r, six(ws, record(j) + at.JUMP), 1.0)
+            a_s = plus(a_s, six(ws, work(j) + at.SDD), 1.0)
+            a_r = plus(a_r, six(ws, work(j) + at.JUMP), 1.0)
             if not is_free(ints, j):
-                a_g = plus(a_g, six(ws, record(j) + at.S), 1.0)
-        if ints[at.INT_HEADER + i * BODY_INTS + at.SLOT] >= 0:
+                a_g = plus(a_g, six(ws, work(j) + at.S), 1.0)
+        if get_int(ints, body(i) + at.SLOT) >= 0:
             k = slot(ints, i)
             put_strided(ws, k, 1, a_s)
             put_strided(ws, k + 6, 1, a_r)

@@ -36,6 +36,7 @@ from geolin_ros.kernels.simd.spatial_vectors import (
     sum3,
     three,
 )
+from geolin_ros.kernels.simd.vector import get_int
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 
 
@@ -77,21 +78,33 @@ def hybrid_dynamics(ints, floats, wrenches, x, given, ws, result, status, first)
 
 
 @lean_kernel
-def parent(ints, i):
-    """Return the parent of body i."""
-    return ints[at.INT_HEADER + i * BODY_INTS + at.PARENT]
+def body(i):
+    """Return the offset of body i in the integers."""
+    return at.INT_HEADER + i * BODY_INTS
 
 
 @lean_kernel
-def joint(ints, i):
+def parent(ints, i):
+    """Return the parent of body i."""
+    return get_int(ints, body(i) + at.PARENT)
+
+
+@lean_kernel
+def coordinate(ints, i):
     """Return the caller's coordinate of joint i."""
-    return ints[at.INT_HEADER + i * BODY_INTS + at.COORDINATE]
+    return get_int(ints, body(i) + at.COORDINATE)
+
+
+@lean_kernel
+def axes_begin(ints, i):
+    """Return the first axis of the joint that body i is the last one of, else i + 1."""
+    return get_int(ints, body(i) + at.AXES_BEGIN)
 
 
 @lean_kernel
 def last(ints, i):
     """Return the last body of the joint that body i belongs to."""
-    while ints[at.INT_HEADER + i * BODY_INTS + at.AXES_BEGIN] > i:
+    while axes_begin(ints, i) > i:
         i += 1
     return i
 
@@ -99,23 +112,23 @@ def last(ints, i):
 @lean_kernel
 def outer(ints, i):
     """Return the body that the joint of body i moves it against."""
-    return ints[at.INT_HEADER + i * BODY_INTS + at.OUTER]
+    return get_int(ints, body(i) + at.OUTER)
 
 
 @lean_kernel
 def is_free(ints, i):
     """Whether joint i moves under a force; i = 0: the base."""
-    return ints[at.FLOATING if i == 0 else at.INT_HEADER + i * BODY_INTS + at.FREE] != 0
+    return get_int(ints, at.FLOATING if i == 0 else body(i) + at.FREE) != 0
 
 
 @lean_kernel
-def record(i):
+def work(i):
     """Return the offset of body i in the workspace."""
     return at.WORK_HEADER + i * WORK_RECORD
 
 
 @lean_kernel
-def model_record(i):
+def linkage(i):
     """Return the offset of body i in the floats of the model."""
     return at.MODEL_HEADER + i * at.MODEL_RECORD
 
@@ -123,7 +136,7 @@ def model_record(i):
 @lean_kernel
 def displacements(ints):
     """Return the offset of the displacement record of the base; the others follow."""
-    return record(ints[at.NB])
+    return work(ints[at.NB])
 
 
 @lean_kernel
@@ -143,7 +156,7 @@ def note(status, first, bits, code):
 def kinematics(ints, floats, x, given, ws):
     """Fill poses, S, Sd, V and AV of every body; AV holds the accelerations that are given."""
     n = ints[at.NB] - 1
-    base = record(0)
+    base = work(0)
     gravity = three(floats, at.GRAVITY)
     up = turned((-x[0], -x[1], -x[2]), (-x[4], -x[5], -x[6]), (-x[8], -x[9], -x[10]), gravity)
     put_three(ws, at.UPWARD, up)
@@ -155,12 +168,12 @@ def kinematics(ints, floats, x, given, ws):
     if not is_free(ints, 0):
         put_six(ws, base + at.AV, plus(strided(given, 0, 1), six(ws, base + at.AV), 1.0))
     for i in range(1, n + 1):
-        here, above, link = record(i), record(parent(ints, i)), model_record(i)
-        s, r = x[16 + joint(ints, i)], x[22 + n + joint(ints, i)]
+        here, above, link = work(i), work(parent(ints, i)), linkage(i)
+        s, r = x[16 + coordinate(ints, i)], x[22 + n + coordinate(ints, i)]
         alpha, beta = floats[link + at.ALPHA], floats[link + at.BETA]
         pose = above + at.POSE
         px, py, pz = three(ws, pose), three(ws, pose + 4), three(ws, pose + 8)
-        place = ints[at.INT_HEADER + i * BODY_INTS + at.PLACE]
+        place = get_int(ints, body(i) + at.PLACE)
         if place != 0:
             ex, ey = turned(px, py, pz, three(x, place)), turned(px, py, pz, three(x, place + 3))
             z, o = turned(px, py, pz, three(x, place + 6)), turned(px, py, pz, three(x, place + 9))
@@ -179,13 +192,13 @@ def kinematics(ints, floats, x, given, ws):
         put_three(ws, pose + 12, o)
         S = sum3(scaled3(beta, cross3(o, z)), scaled3(alpha, z)) + scaled3(beta, z)
         V, AV = six(ws, above + at.V), six(ws, above + at.AV)
-        SD = cross_motion(six(ws, record(outer(ints, i)) + at.V), S)
+        SD = cross_motion(six(ws, work(outer(ints, i)) + at.V), S)
         put_six(ws, here + at.S, S)
         put_six(ws, here + at.SD, SD)
         put_six(ws, here + at.V, plus(V, S, r))
         AV = plus(AV, SD, r)
         if not is_free(ints, i):
-            AV = plus(AV, S, given[6 + joint(ints, i)])
+            AV = plus(AV, S, given[6 + coordinate(ints, i)])
         put_six(ws, here + at.AV, AV)
 
 
@@ -203,7 +216,7 @@ def turned(px, py, pz, v):
 def body_rows(ints, floats, ws):
     """Fill [I | 2 B | f] of every body."""
     for i in range(ints[at.NB]):
-        here, link = record(i), model_record(i)
+        here, link = work(i), linkage(i)
         m = floats[link + at.MASS]
         R = here + at.POSE
         x, y, z = three(ws, R), three(ws, R + 4), three(ws, R + 8)
@@ -286,7 +299,7 @@ def apply_wrenches(ints, x, inputs, first, ws, blocks):
             moving = True
             for e in range(ints[at.NB] * DISPLACEMENT_RECORD):
                 ws[blocks + e] = 0.0
-        pose, value, point = record(i) + at.POSE, w + at.WRENCH_VALUE, w + at.WRENCH_POINT
+        pose, value, point = work(i) + at.POSE, w + at.WRENCH_VALUE, w + at.WRENCH_POINT
         f, about = at.SCRATCH, at.SCRATCH + 6
         for e in range(3):
             ws[f + e], ws[f + 3 + e], ws[about + e] = 0.0, 0.0, 0.0
@@ -302,7 +315,7 @@ def apply_wrenches(ints, x, inputs, first, ws, blocks):
                 continue
             ws[about + e] += ws[pose + 12 + e]
         moment = cross3(three(ws, about), three(ws, f))
-        rows = record(i) + at.ROWS
+        rows = work(i) + at.ROWS
         for e in range(3):
             ws[f + 3 + e] += moment[e]
             ws[rows + 12 * e + 11] -= ws[f + e]
@@ -342,8 +355,8 @@ def eliminate(ints, floats, x, given, ws, moving, status, first):
     """
     n = ints[at.NB] - 1
     for i in range(n, 0, -1):
-        here, above, link = record(i), record(parent(ints, i)), model_record(i)
-        c = joint(ints, i)
+        here, above, link = work(i), work(parent(ints, i)), linkage(i)
+        c = coordinate(ints, i)
         s, r = x[16 + c], x[22 + n + c]
         rows, carried, source = here + at.ROWS, above + at.ROWS, here + at.SOURCE
         S = six(ws, here + at.S)
@@ -365,7 +378,7 @@ def eliminate(ints, floats, x, given, ws, moving, status, first):
                 note(status, first, failed, SINGULAR + 6 + c)
             inverse = 1.0 / D
             ws[here + at.D_INVERSE] = inverse
-            Ut = minus((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), U, -inverse)
+            Ut = scaled3(inverse, U) + scaled3(inverse, U[3:])
             put_six(ws, here + at.UT, Ut)
             for k in at.COLUMNS:
                 column = minus(strided(ws, rows + k, 12), Ut, ws[source + k])
@@ -400,7 +413,7 @@ def eliminate_displacements(ints, ws, i):
     """Project joint i out of N of its parent."""
     here = displacements(ints) + i * DISPLACEMENT_RECORD
     above = displacements(ints) + parent(ints, i) * DISPLACEMENT_RECORD
-    S, Ut = six(ws, record(i) + at.S), six(ws, record(i) + at.UT)
+    S, Ut = six(ws, work(i) + at.S), six(ws, work(i) + at.UT)
     for c in at.AXES:
         N = strided(ws, here + at.N + c, 8)
         ws[here + at.FN + c] = dot(S, N)
@@ -412,7 +425,7 @@ def eliminate_displacements(ints, ws, i):
 @lean_kernel
 def solve_base(ints, ws, status, first):
     """Fill G = IA_0^-1 and the acceleration -G pA_0 of the base; both zero if prescribed."""
-    rows = record(0) + at.ROWS
+    rows = work(0) + at.ROWS
     for e in range(6):
         for c in range(8):
             ws[at.G + 8 * e + c] = 0.0
@@ -426,7 +439,7 @@ def solve_base(ints, ws, status, first):
                 if i > j:
                     ws[L + i * (i + 1) // 2 + j] = acc / ws[L + j * (j + 1) // 2 + j]
                     continue
-                place = record(0) + (at.CARRIED_MASS if i < 3 else at.CARRIED_TRACE)
+                place = work(0) + (at.CARRIED_MASS if i < 3 else at.CARRIED_TRACE)
                 failed = not_positive(acc - at.SMALLEST_SHARE * ws[place])
                 if failed != 0:
                     note(status, first, failed, SINGULAR + i)
@@ -444,20 +457,16 @@ def solve_base(ints, ws, status, first):
                 for k in range(i + 1, 6):
                     acc -= ws[L + k * (k + 1) // 2 + i] * ws[at.G + 8 * k + at.AXES[c]]
                 ws[at.G + 8 * i + at.AXES[c]] = acc / ws[L + i * (i + 1) // 2 + i]
-    put_six(ws, record(0) + at.ACC, times_minus_G(ws, strided(ws, rows + 11, 12)))
+    put_six(ws, work(0) + at.ACC, times_minus_G(ws, strided(ws, rows + 11, 12)))
 
 
 @lean_kernel
 def times_minus_G(ws, v):
     """Return -G v."""
-    return (
-        -dot(six(ws, at.G), v),
-        -dot(six(ws, at.G + 8), v),
-        -dot(six(ws, at.G + 16), v),
-        -dot(six(ws, at.G + 24), v),
-        -dot(six(ws, at.G + 32), v),
-        -dot(six(ws, at.G + 40), v),
-    )
+    linear = dot(six(ws, at.G), v), dot(six(ws, at.G + 8), v), dot(six(ws, at.G + 16), v)
+    k = at.G + 24
+    angular = dot(six(ws, k), v), dot(six(ws, k + 8), v), dot(six(ws, k + 16), v)
+    return -linear[0], -linear[1], -linear[2], -angular[0], -angular[1], -angular[2]
 
 
 @lean_kernel
@@ -466,14 +475,14 @@ def accelerate(ints, x, ws, result, status, first):
 
     qdd = -(u / D + Ut' a_p);  a = a_p + S qdd;     prescribed: force = u + U' a_p,  a = a_p    (1)
     """
-    base = record(0)
+    base = work(0)
     total = x[3] + x[7] + x[11]
     for e in range(6):
         place = base + at.ACC + at.AXES[e] if is_free(ints, 0) else base + at.ROWS + 12 * e + 11
         result[e] = ws[place]
         total += result[e]
     for i in range(1, ints[at.NB]):
-        here, above = record(i), record(parent(ints, i))
+        here, above = work(i), work(parent(ints, i))
         a = six(ws, above + at.ACC)
         value = ws[here + at.D_INVERSE] * ws[here + at.FU + 3] + dot(six(ws, here + at.UT), a)
         if is_free(ints, i):
@@ -493,14 +502,14 @@ def mass_matrix(ints, floats, ws, M):
 
     Nothing yields, so IA is the composite inertia [Featherstone 2008, Table 6.2].
     """
-    m, base = ints[at.NB] + 5, record(0)
+    m, base = ints[at.NB] + 5, work(0)
     for e in range(6):
         put_strided(M, m * e, 1, six(ws, base + at.ROWS + 12 * e))
     for j in range(1, ints[at.NB]):
-        P, row, i = six(ws, record(j) + at.UT), m * (5 + j), parent(ints, j)
-        M[row + 5 + j] = dot(six(ws, record(j) + at.S), P) + floats[model_record(j) + at.ARMATURE]
+        P, row, i = six(ws, work(j) + at.UT), m * (5 + j), parent(ints, j)
+        M[row + 5 + j] = dot(six(ws, work(j) + at.S), P) + floats[linkage(j) + at.ARMATURE]
         while i > 0:
-            M[row + 5 + i] = dot(six(ws, record(i) + at.S), P)
+            M[row + 5 + i] = dot(six(ws, work(i) + at.S), P)
             M[m * (5 + i) + 5 + j] = M[row + 5 + i]
             i = parent(ints, i)
         put_strided(M, row, 1, P)

@@ -4,7 +4,7 @@
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.packing import layout as at
-from geolin_ros.kernels.plain.passes import parent, record, turned
+from geolin_ros.kernels.plain.passes import parent, turned, work
 from geolin_ros.kernels.simd.spatial_vectors import (
     cross3,
     dot,
@@ -36,7 +36,7 @@ def regressor(ints, bodies, turns, ws, Y):
     width = PARAMETERS * bodies.size
     for b in range(bodies.size):
         body, k = bodies[b], 9 * b
-        here = record(body)
+        here = work(body)
         pose = here + at.POSE
         px, py, pz = three(ws, pose), three(ws, pose + 4), three(ws, pose + 8)
         x = turned(px, py, pz, three(turns, k))
@@ -51,7 +51,7 @@ def regressor(ints, bodies, turns, ws, Y):
             F = f + sum3(t, cross3(o, f))
             to, j = PARAMETERS * b + parameter, body
             while j > 0:
-                Y[width * (5 + j) + to] = dot(six(ws, record(j) + at.S), F)
+                Y[width * (5 + j) + to] = dot(six(ws, work(j) + at.S), F)
                 j = parent(ints, j)
             put_strided(Y, to, width, F)
 

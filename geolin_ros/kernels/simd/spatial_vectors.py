@@ -36,25 +36,16 @@ def put_six(array, k, v):
 @lean_kernel
 def strided(array, k, stride):
     """Return six entries, ``stride`` apart."""
-    return (
-        array[k],
-        array[k + stride],
-        array[k + 2 * stride],
-        array[k + 3 * stride],
-        array[k + 4 * stride],
-        array[k + 5 * stride],
-    )
+    a, b, c = array[k], array[k + stride], array[k + 2 * stride]
+    k += 3 * stride
+    return a, b, c, array[k], array[k + stride], array[k + 2 * stride]
 
 
 @lean_kernel
 def put_strided(array, k, stride, v):
     """Store six entries, ``stride`` apart."""
-    array[k] = v[0]
-    array[k + stride] = v[1]
-    array[k + 2 * stride] = v[2]
-    array[k + 3 * stride] = v[3]
-    array[k + 4 * stride] = v[4]
-    array[k + 5 * stride] = v[5]
+    for e in range(6):
+        array[k + e * stride] = v[e]
 
 
 @lean_kernel
@@ -98,24 +89,12 @@ def dot(s, rows):
 @lean_kernel
 def plus(rows, s, y):
     """Return rows + s y."""
-    return (
-        rows[0] + s[0] * y,
-        rows[1] + s[1] * y,
-        rows[2] + s[2] * y,
-        rows[3] + s[3] * y,
-        rows[4] + s[4] * y,
-        rows[5] + s[5] * y,
-    )
+    a, b, c, d, e, f = rows
+    return a + s[0] * y, b + s[1] * y, c + s[2] * y, d + s[3] * y, e + s[4] * y, f + s[5] * y
 
 
 @lean_kernel
 def minus(rows, s, y):
     """Return rows - s y."""
-    return (
-        rows[0] - s[0] * y,
-        rows[1] - s[1] * y,
-        rows[2] - s[2] * y,
-        rows[3] - s[3] * y,
-        rows[4] - s[4] * y,
-        rows[5] - s[5] * y,
-    )
+    a, b, c, d, e, f = rows
+    return a - s[0] * y, b - s[1] * y, c - s[2] * y, d - s[3] * y, e - s[4] * y, f - s[5] * y
