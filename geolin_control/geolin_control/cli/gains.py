@@ -4,8 +4,14 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from geolin_control.gain_bank import build
+from geolin_control.gain_file import save_bank
 from geolin_ros.cli._options import (
     Progress,
     add_bag_arguments,
@@ -13,7 +19,24 @@ from geolin_ros.cli._options import (
     open_bags,
     print_json,
 )
-from geolin_ros.errors import counted
+from geolin_ros.control.equilibrium import Equilibrium, equilibrium
+from geolin_ros.control.support import Support
+from geolin_ros.description import Loop
+from geolin_ros.dynamics.kinematics import Kinematics
+from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError, counted
+from geolin_ros.linearization.contacts.description import Closure
+from geolin_ros.model.state import State
+from geolin_ros.model.tree import TreeModel
+
+if TYPE_CHECKING:
+    from geolin_ros.offline.source import Source
+
+RATE = 50.0
+"""Samples are looked at this often [Hz]."""
+STILL, LEVEL = 0.1, 0.03
+"""A foot that stands is slower [m/s], and not higher than the lowest one by more [m]."""
+SHARE = 0.05
+"""Sets of contacts that the robot had for less of the time are passed over."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output = 'gain file of lqr_node, .yaml or .npz (default: %(default)s)'
     add('-o', '--output', type=Path, default=Path('gains.yaml'), help=output)
     feet = (
-        'feet: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole (default: from the '
-        'parameter contacts, the topic contact_states, or force topics that are named like links)'
+        'feet: frame, frame:RADIUS, or frame:LENGTHxWIDTH for a sole; they stand where they are '
+        'still and low, unless parameters name contacts'
     )
     add('--feet', default='', metavar='FRAME,...', help=feet)
     add('--postures', type=int, default=3, metavar='N', help='postures for each contact set (3)')
@@ -35,30 +58,115 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Design the gains and write them; 1 if no visited posture has an equilibrium."""
-    from geolin_control.gain_bank import build
-    from geolin_control.gain_file import save_bank
-    from geolin_control.visited import route, visited
-    from geolin_ros.control.support import Support
-
     feet = [Support.parse(text) for text in options.feet.split(',') if text]
     with open_bags(options) as source:
         model = source.model
-        visits = visited(source, feet, Progress(options))
+        visits = _visited(source, feet, Progress(options))
+    total = sum(map(len, visits.values()))
     routes, report = [], []
-    for visit in visits:
-        points, refused = route(model, visit, options.postures)
+    for supports, states in sorted(visits.items(), key=lambda visit: -len(visit[1])):
+        frames, share = [support.frame for support in supports], len(states) / total
+        if not supports or share < SHARE:
+            continue
+        points, refused = _equilibria(model, supports, states, options.postures)
         routes += [points] if points else []
-        frames = [support.frame for support in visit.supports]
         report.append(
-            {'contacts': frames, 'share': visit.share, 'postures': len(points), 'refused': refused}
+            {'contacts': frames, 'share': share, 'postures': len(points), 'refused': refused}
         )
         if not options.json:
             about = f'{counted(len(points), "posture")} in equilibrium, {len(refused)} not'
-            print(f'{"+".join(frames)}: {visit.share:.0%} of the time, {about}')
+            print(f'{"+".join(frames)}: {share:.0%} of the time, {about}')
             for sentence in refused:
                 print(f'! {sentence}', file=sys.stderr)
+    if not report:
+        raise RecordingError(
+            f'robot {model.name!r} stands on nothing in {source.recording.name}, expected active '
+            'contacts, or feet that are still and low; name others'
+        )
     if routes:
         save_bank(build(model, routes, tolerance=options.tolerance), model, options.output)
     if options.json:
         print_json({'output': str(options.output) if routes else None, 'contact_sets': report})
     return int(not routes)
+
+
+def _visited(
+    source: 'Source', feet: Sequence[Support], watch: Progress
+) -> dict[tuple[Support, ...], list[State]]:
+    """Return the postures on each set of contacts.
+
+    These are the active ones of those that parameters name, points unless a foot of the same
+    frame says more, or else the feet that are still and about as low as the lowest one.
+    """
+    from geolin_ros.offline.points import chooser, recorded_points
+    from geolin_ros.stream.linearization_stream import OperatingPoints
+
+    source.require_inputs()
+    model, shapes = source.model, {foot.frame: foot for foot in feet}
+    are_given = source.settings.contacts.are_expected
+    if not (are_given or feet):
+        raise ConfigurationError(
+            f'nothing says what robot {model.name!r} may stand on: add --feet FRAME,..., the '
+            'candidates are in geolin info, or -p contact_source:=topic'
+        )
+    is_chosen, states = chooser(rate=RATE), dict[tuple[Support, ...], list[State]]()
+    stream = OperatingPoints(model, source.settings)
+    stream.on_drop = lambda drop: None
+    for point in recorded_points(stream, source, watch):
+        if is_chosen(point.stamp):
+            if are_given:
+                standing = _given(model, point.contacts, shapes)
+            else:
+                standing = _still(model, point.state, feet)
+            states.setdefault(standing, []).append(point.state)
+    return states
+
+
+def _given(
+    model: TreeModel, contacts: Sequence[Closure], shapes: dict[str, Support]
+) -> tuple[Support, ...]:
+    """Return the supports that active contacts are, by name; known shapes are kept."""
+    own = {loop.name for loop in model.loops}
+    active = {one.name: one for one in contacts if one.active and one.name not in own}
+    for name, contact in active.items():
+        if name in shapes:
+            continue
+        if isinstance(contact, Loop) or contact.kind == 'surface':
+            raise ConfigurationError(
+                f'contact {name!r} is a {type(contact).__name__.lower()} of kind {contact.kind}, '
+                f'expected points, or the size of a sole from --feet {name}:LENGTHxWIDTH'
+            )
+        placement = np.eye(4) if contact.placement is None else contact.placement
+        shapes[name] = Support(contact.frame, placement=placement)
+    return tuple(shapes[name] for name in sorted(active))
+
+
+def _still(model: TreeModel, state: State, feet: Sequence[Support]) -> tuple[Support, ...]:
+    """Return the feet that are still and low."""
+    at = Kinematics(model, state)
+    moving = [at.frame(foot.at(model)) for foot in feet]
+    lowest = min((float(foot.H[2, 3]) for foot in moving), default=0.0)
+    return tuple(
+        foot
+        for foot, own in zip(feet, moving, strict=True)
+        if own.H[2, 3] - lowest <= LEVEL and np.linalg.norm(own.v[:3]) < STILL
+    )
+
+
+def _equilibria(
+    model: TreeModel, supports: Sequence[Support], states: Sequence[State], count: int
+) -> tuple[list[Equilibrium], list[str]]:
+    """Return equilibria at some of the postures, by height of the base, and those without one."""
+    frames, heights = [model.frame(support.frame) for support in supports], []
+    for state in states:
+        at = Kinematics(model, state)
+        heights.append(state.H[2, 3] - np.mean([at.pose(frame)[2, 3] for frame in frames]))
+    order = np.argsort(heights)
+    chosen = np.unique(np.linspace(0, len(order) - 1, count).round().astype(int))
+    points, refused = [], []
+    for k in order[chosen]:
+        try:
+            points.append(equilibrium(model, states[k], supports))
+        except InfeasibleError as error:
+            refused.append(f'{heights[k]:.3f} m above the feet: {error}')
+    return points, refused
