@@ -33,54 +33,36 @@ from geolin_ros.kernels.simd.vector import get, put
 
 @lean_kernel
 def load(buffers, states, given, first, last):
-    """Transpose a group of samples into the lanes of the state and of what is given."""
-    size, m = buffers[1].size // LANES, buffers[2].size // LANES
-    load_samples(states, first * size, size, last, lanes(buffers[1]))
-    load_samples(given, first * m, m, last, lanes(buffers[2]))
-
-
-@lean_kernel
-def evaluate_group(robot, buffers, states, given, status, first, last):
-    """Do what `passes.hybrid_dynamics` does for one group of samples; leaves it in the lanes."""
-    ints, floats, wrenches = robot
+    """Transpose a group of samples; return lanes of state, what is given, workspace and result."""
     ws, x, values, row, _ = buffers
-    load(buffers, states, given, first, last)
-    hybrid_dynamics(
-        ints,
-        floats,
-        wrenches,
-        lanes(x),
-        lanes(values),
-        lanes(ws),
-        lanes(row),
-        status,
-        first,
-    )
+    size, m = x.size // LANES, values.size // LANES
+    load_samples(states, first * size, size, last, lanes(x))
+    load_samples(given, first * m, m, last, lanes(values))
+    return lanes(x), lanes(values), lanes(ws), lanes(row)
 
 
 @lean_kernel
 def evaluate_samples(robot, buffers, states, given, rows, result, status, begin, end):
     """Fill ``result`` (N rows) as `passes.hybrid_dynamics` does."""
-    _, _, _, row, _ = buffers
     width = rows.size
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        evaluate_group(robot, buffers, states, given, status, first, last)
-        store_samples(lanes(row), 0, rows, width, result, first * width, width, last)
+        group = load(buffers, states, given, first, last)
+        hybrid_dynamics(*robot, *group, status, first)
+        store_samples(group[3], 0, rows, width, result, first * width, width, last)
 
 
 @lean_kernel
 def mass_matrices(robot, buffers, states, given, rows, out, status, begin, end):
     """Fill ``out``, N mass matrices with rows and columns ``rows``; everything is prescribed."""
-    ints, floats, _ = robot
-    ws, _, values, _, M = buffers
-    m, width = values.size // LANES, rows.size
+    M, m, width = buffers[4], buffers[2].size // LANES, rows.size
     for k in range(LANES * m * m):
         put(M, k, 0.0)
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        evaluate_group(robot, buffers, states, given, status, first, last)
-        mass_matrix(ints, floats, lanes(ws), lanes(M))
+        group = load(buffers, states, given, first, last)
+        hybrid_dynamics(*robot, *group, status, first)
+        mass_matrix(robot[0], robot[1], group[2], lanes(M))
         for r in range(width):
             to = (first * width + r) * width
             store_samples(lanes(M), m * rows[r], rows, width, out, to, width * width, last)
@@ -100,38 +82,23 @@ def differentiate_samples(
         The two, one sample after another, each with as many rows as ``rows`` and ``above`` more
         before them; if those are all rows of a floating base, the block of its pose is filled.
     """
-    ints, floats, wrenches = robot
-    ws, x, values, row, D = buffers
-    m, height = values.size // LANES, rows.size
-    size, width, other_width = x.size // LANES, columns[0].size, columns[1].size
-    sample, other_sample = (above + height) * width, (above + height) * other_width
+    D, size, m, height = buffers[4], buffers[1].size // LANES, buffers[2].size // LANES, rows.size
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        load(buffers, states, given, first, last)
-        differentiate(
-            ints,
-            floats,
-            wrenches,
-            lanes(x),
-            lanes(values),
-            lanes(ws),
-            lanes(row),
-            lanes(D),
-            status,
-            first,
-        )
-        store_samples(lanes(row), 0, rows, height, result, first * height, height, last)
-        for r in range(height):
-            source = 3 * m * rows[r]
-            to = first * sample + (above + r) * width
-            store_samples(lanes(D), source, columns[0], width, out[0], to, sample, last)
-            to = first * other_sample + (above + r) * other_width
-            store_samples(
-                lanes(D), source, columns[1], other_width, out[1], to, other_sample, last
-            )
+        group = load(buffers, states, given, first, last)
+        differentiate(*robot, *group, lanes(D), status, first)
+        store_samples(group[3], 0, rows, height, result, first * height, height, last)
+        for part in range(2):
+            width = columns[part].size
+            sample = (above + height) * width
+            for r in range(height):
+                source, to = 3 * m * rows[r], first * sample + (above + r) * width
+                store_samples(lanes(D), source, columns[part], width, out[part], to, sample, last)
         if above == m:
+            width = columns[0].size
             for k in range(first, first + last + 1):
-                put_pose_block(out[0], k * sample, width, states, k * size + size - m)
+                to = k * (above + height) * width
+                put_pose_block(out[0], to, width, states, k * size + size - m)
 
 
 @lean_kernel
