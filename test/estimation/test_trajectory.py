@@ -74,7 +74,7 @@ def test_propose__determines_what_two_joints_did_not_within_all_limits(two_joint
     before = examine(model, two_joints)
     assert before.determined < 0.8 * before.possible
     found = propose(model, two_joints)
-    message = yaml.safe_load(yaml.safe_dump(found.message(model.joint_names)))
+    message = yaml.safe_load(yaml.safe_dump(found.message))
     points = message['points']
     assert message['joint_names'] == list(NAMES)
     s, r, a = (

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     with open_bags(options) as source:
         report = inspect(source, Progress(options))
         if options.for_identify or options.propose is not None:
-            watches = Progress(options), Progress(options, ' rounds')
+            watches = Progress(options), Progress(options, ' motions')
             found = examine(source, options.propose, *watches)
             report['problems'] += found.pop('problems')
             report |= found
@@ -108,8 +108,8 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         )
     if proposed:
         yield (
-            f'{proposed["file"]}: {proposed["seconds"]:g} s of motion, with which '
-            f'{proposed["determined"]} combinations are determined; collisions are not checked: '
+            f'{proposed["file"]}: a motion with which {proposed["determined"]} combinations are '
+            'determined; collisions are not checked: '
             'see it in a simulation first. To play it: ros2 topic pub --once '
             '/joint_trajectory_controller/joint_trajectory trajectory_msgs/msg/JointTrajectory '
             f'"$(cat {proposed["file"]})"'
@@ -252,7 +252,7 @@ def _problems(source: Source, report: Report) -> Iterable[str]:
         yield 'no sample can be linearized'
 
 
-def examine(source: Source, path: Path | None, watch: Watch, rounds: Watch) -> Report:
+def examine(source: Source, path: Path | None, watch: Watch, tries: Watch) -> Report:
     """Say what a recording tells `identify`, and write a motion for the rest into a path.
 
     Other than `inspect` this keeps all joint states in memory. Raises `ConfigurationError` as
@@ -269,10 +269,9 @@ def examine(source: Source, path: Path | None, watch: Watch, rounds: Watch) -> R
     excitation = found._asdict() | {'factors': factors}
     report: Report = {'problems': list(excitation.pop('problems')), 'identify': excitation}
     if path is not None:
-        motion = identification.propose(model, signals, rounds)
-        message = motion.message(model.joint_names)
+        motion = identification.propose(model, signals, tries)
+        text = yaml.safe_dump(motion.message, sort_keys=False, default_flow_style=None)
         with whole_file(path) as file:
-            file.write(yaml.safe_dump(message, sort_keys=False, default_flow_style=None).encode())
-        determined, seconds = int((motion.eigenvalues > 1.0).sum()), float(motion.time[-1])
-        report['proposed'] = {'file': str(path), 'seconds': seconds, 'determined': determined}
+            file.write(text.encode())
+        report['proposed'] = {'file': str(path), 'determined': motion.determined}
     return report
