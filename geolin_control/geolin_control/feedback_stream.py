@@ -102,7 +102,9 @@ class FeedbackStream(StateStream[Command]):
             return
         self.stamp, self._received_at = earlier.stamp, earlier._received_at
         if earlier.is_obeyed:
-            self.regulator.guard.resume(earlier.regulator.guard)
+            guard, new_guard = earlier.regulator.guard, self.regulator.guard
+            guard.limits, guard.settings = new_guard.limits, new_guard.settings
+            self.regulator.guard = guard  # which goes on from what the motors have
         if old.joint_names != new.joint_names:
             return
         self.regulator.resume(earlier.regulator)
@@ -204,5 +206,5 @@ class FeedbackStream(StateStream[Command]):
             tau = np.zeros(self.model.n)
             with contextlib.suppress(DroppedInput):  # of a joint state without efforts
                 self._states.read_efforts(whole, tau)
-                self.regulator.begin(tau)
+                self.regulator.guard.begin(tau[self.model.actuated])
         return reason

@@ -224,8 +224,6 @@ def _route(
             Gains(
                 model.state(*(knot.pop(name) for name in 'Hsvr')),
                 supports=tuple(Support(f['frame'], f['kind'], f['points'], H) for f, H in feet),
-                columns=state_labels(model),
-                rows=input_labels(model),
                 dt=float(entry['dt']),
                 closed_loop=float(knot.pop('margin')),
                 solution=None,

@@ -223,10 +223,6 @@ class Regulator:
         earlier = self.failure and f'on earlier gains: {self.failure}'
         return '; '.join(filter(None, (self._rest, earlier)))
 
-    def begin(self, tau: Array) -> None:
-        """Start from joint efforts (n,) that the motors give already, instead of from zero."""
-        self.guard.begin(tau[self.model.actuated])
-
     def resume(self, earlier: 'Regulator') -> None:
         """Keep a robot with the same joints where an earlier regulator does, by its gains."""
         self._feedback, self.source = earlier._feedback, earlier.source

@@ -31,7 +31,6 @@ from geolin_ros.control.weights import Cost, Weights, cost, weights_for
 from geolin_ros.errors import ConfigurationError, NotStabilizableError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import ReducedLinearization, reduce
-from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
@@ -54,14 +53,13 @@ class Gains:
     state, feedforward : State, (n_u,)
         Operating point, at rest, and efforts there of the actuated joints [N m or N].
     K, K_complement : (n_u, 2 m)
-        Gains of what the contacts admit, and of what they forbid; effort over unit of the column.
+        Gains of what the contacts admit, and of what they forbid; columns as
+        `geolin_ros.model.labels.state_labels`.
     K_past : (n_u, d n_u)
         Gains of the last inputs' deviations from the feedforward, the latest first; d = 0 without
         delay.
     supports
         What the robot stands on.
-    columns, rows
-        Names and units of the columns of K and of the efforts.
     dt
         Sample time: inputs are constant over it [s]; 0: for continuous time.
     closed_loop
@@ -76,8 +74,6 @@ class Gains:
     K_complement: Array
     K_past: Array
     supports: tuple[Support, ...]
-    columns: tuple[Label, ...]
-    rows: tuple[Label, ...]
     dt: float
     closed_loop: Array | float
     solution: RiccatiSolution | None
@@ -149,11 +145,7 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Array:
     Raises `NotStabilizableError` if inputs do not reach a motion that does not decay;
     `ShapeError`, `NotFiniteError` or `ConfigurationError` as `riccati.solve_care`.
     """
-    try:
-        return solve_care(A, B, Q, R).K
-    except NotStabilizableError as error:
-        hint = 'a standing robot needs A and B of reduce(C), geolin_ros.linearization.reduction'
-        raise NotStabilizableError(f'{error}; {hint}') from error
+    return solve_care(A, B, Q, R).K
 
 
 def design(
@@ -223,8 +215,6 @@ def regulate(
         complement(reduced, bandwidth)[model.m - model.n + model.actuated],
         solution.K[:, k:],
         point.supports,
-        state_labels(model),
-        input_labels(model),
         dt,
         solution.F,
         solution,

@@ -180,7 +180,7 @@ def _without_solution(problem: _Problem, refusal: Exception) -> NotStabilizableE
     return NotStabilizableError(
         f'the Riccati equation with {len(problem.A)} states has no stabilizing solution that '
         f'stands its checks ({refusal}); expected every mode that does not decay to be reached '
-        'by an input and seen by the cost'
+        'by an input and seen by the cost: a standing robot needs A and B of reduce(C)'
     )
 
 

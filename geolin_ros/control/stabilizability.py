@@ -14,7 +14,6 @@ column of B; rank decisions hold for these units.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,28 +43,6 @@ MOST_STEPS = 4000
 NEGLIGIBLE = 1e-8
 """Of |[A B]|: reached so weakly, a state counts as not reached. Rounding is at 1e-15, errors of an
 equilibrium are at 1e-10, robots that stand at 1e-6 and more."""
-
-
-class _Units(NamedTuple):
-    """Of each entry of z (2 m,), and the time [s] in them."""
-
-    z: Array
-    time: float
-
-
-class Staircase(NamedTuple):
-    """(A, B) in the orthogonal axes T: the first ``controllable`` states are reached.
-
-    ``A`` is T'AT; of T the other columns are left-invariant and have no part in B.
-    ``smallest_kept`` and ``largest_dropped`` are the singular values next to the decisions,
-    infinite and 0 if nothing was kept or dropped.
-    """
-
-    T: Array
-    A: Array
-    controllable: int
-    smallest_kept: float
-    largest_dropped: float
 
 
 def analyze_modes(
@@ -132,27 +109,26 @@ def _report(
     about: str, model: TreeModel, state: State, L: Linearization | ReducedLinearization
 ) -> ModeReport:
     """Return the report of A and B in coordinates y of z over its units = scaled y."""
-    units = _units(model, state)
+    units, time = _units(model, state)
     if isinstance(L, ReducedLinearization):
-        scaled, R = np.linalg.qr(L.P / units.z[:, None])
+        scaled, R = np.linalg.qr(L.P / units[:, None])
         A, B = R @ L.A @ np.linalg.inv(R), R @ L.B
     else:
         scaled = np.eye(2 * model.m)
-        A, B = L.A * units.z / units.z[:, None], L.B / units.z[:, None]
+        A, B = L.A * units / units[:, None], L.B / units[:, None]
     inputs = np.max(np.linalg.norm(B, axis=0), initial=0.0) or 1.0
-    stairs = staircase(units.time * A, B / inputs)
-    reached = stairs.controllable
-    poles = np.linalg.eigvals(stairs.A[reached:, reached:]).astype(np.complex128)
+    T, stairs, reached, kept, dropped = staircase(time * A, B / inputs)
+    poles = np.linalg.eigvals(stairs[reached:, reached:]).astype(np.complex128)
     return ModeReport(
         about,
         len(A),
         reached,
-        words_for(model, state, stairs.T[:, reached:], units.z[:, None] * scaled, scaled),
-        poles / units.time,
+        words_for(model, state, T[:, reached:], units[:, None] * scaled, scaled),
+        poles / time,
         bool(np.all(poles.real < -SLOW)),
-        _modes(model, A, scaled, units),
-        stairs.smallest_kept,
-        stairs.largest_dropped,
+        _modes(model, A, scaled, units, SLOW / time),
+        kept,
+        dropped,
         constrained=2 * model.m - len(A),
     )
 
@@ -164,7 +140,7 @@ def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float
             f'horizon is {horizon:g} s and robot {model.name!r} has {model.n} joints, expected a '
             'positive time and joints, whose efforts reach anything'
         )
-    units = _units(model, state)
+    units, _ = _units(model, state)
     linearizer, at = Linearizer(model), state
     steps = _steps(model, linearizer(state, tau).A, horizon)
     R = np.zeros((2 * model.m, 0))
@@ -174,7 +150,7 @@ def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float
         if R.shape[1] > 8 * model.m:  # a factor of the same singular values, and square
             R = np.asarray(np.linalg.qr(R.T, mode='r')).T
         at = step.next_state
-    scaled = R / units.z[:, None]
+    scaled = R / units[:, None]
     U, sizes, _ = np.linalg.svd(scaled / np.max(np.linalg.norm(scaled, axis=0)))
     floor = np.finfo(np.float64).eps * sizes[0]
     # The rank is where the singular values of the reachability matrix drop most.
@@ -184,7 +160,7 @@ def _reachability(model: TreeModel, state: State, tau: ArrayLike, horizon: float
         f'{model.name} in free flight, reachable within {horizon:g} s',
         2 * model.m,
         rank,
-        words_for(model, at, U[:, rank:], np.diag(units.z), np.eye(2 * model.m)),
+        words_for(model, at, U[:, rank:], np.diag(units), np.eye(2 * model.m)),
         np.zeros(0, dtype=np.complex128),
         None,
         (),
@@ -209,11 +185,13 @@ def _steps(model: TreeModel, A: Array, horizon: float) -> int:
     return steps
 
 
-def _modes(model: TreeModel, A: Array, scaled: Array, units: _Units) -> tuple[Mode, ...]:
+def _modes(
+    model: TreeModel, A: Array, scaled: Array, units: Array, slow: float
+) -> tuple[Mode, ...]:
     values, vectors = np.linalg.eig(A)
     values = values.astype(np.complex128)
     for part in (values.real, values.imag):
-        part[np.abs(part) * units.time < SLOW] = 0.0
+        part[np.abs(part) < slow] = 0.0
     names, modes = entries(model), []
     for value, vector in zip(values, (scaled @ vectors).T, strict=True):
         if value.imag < 0.0:
@@ -223,12 +201,15 @@ def _modes(model: TreeModel, A: Array, scaled: Array, units: _Units) -> tuple[Mo
             sizes = np.abs(vector[model.m :])
         order = np.argsort(-sizes)[:3]
         words = ', '.join(names[k] for k in order if sizes[k] > 0.3 * sizes[order[0]])
-        modes.append(Mode(complex(value), words, (units.z * vector).astype(np.complex128)))
+        modes.append(Mode(complex(value), words, (units * vector).astype(np.complex128)))
     return tuple(sorted(modes, key=lambda mode: (-mode.time_constant, mode.frequency, mode.words)))
 
 
-def _units(model: TreeModel, state: State) -> _Units:
-    """Return units of a length, the radius of gyration about the base, or about a joint's axis."""
+def _units(model: TreeModel, state: State) -> tuple[Array, float]:
+    """Return the units of z (2 m,), and the time [s] in them.
+
+    Of a length it is the radius of gyration about the base, or about a joint's axis.
+    """
     M = mass_matrix(model, state)
     turns = np.array([unit == 'rad' for unit in joint_units(model)], dtype=np.bool_)
     length, pose = 1.0, np.zeros(0)
@@ -239,7 +220,7 @@ def _units(model: TreeModel, state: State) -> _Units:
         length = float(np.sqrt(np.diag(M)[turns].max() / model.total_mass))
     time = float(np.sqrt(length / (float(np.linalg.norm(model.gravity)) or 9.81)))
     positions = np.concatenate((pose, np.where(turns, 1.0, length)))
-    return _Units(np.concatenate((positions, positions / time)), time)
+    return np.concatenate((positions, positions / time)), time
 
 
 def _check_still(model: TreeModel, state: State, nu_dot: Array) -> None:
@@ -257,8 +238,12 @@ def _check_still(model: TreeModel, state: State, nu_dot: Array) -> None:
             )
 
 
-def staircase(A: Array, B: Array) -> Staircase:
+def staircase(A: Array, B: Array) -> tuple[Array, Array, int, float, float]:
     """Return the staircase form of A (k, k) and B (k, u), both scaled to be of order 1.
+
+    That is orthogonal axes T (k, k), T'AT, and how many of the axes the inputs reach, the first
+    ones; the others are left-invariant and have no part in B. And the singular values next to the
+    decisions, the smallest kept, infinite if there is none, and the largest dropped.
 
     By orthogonal steps [Van Dooren 1981]: each asks how many new directions the inputs reach
     through the last ones, a rank decision on one small block. Unlike tests on [A - x 1, B] they
@@ -280,4 +265,4 @@ def staircase(A: Array, B: Array) -> Staircase:
         T[:, off:] = T[:, off:] @ U
         off += rank
         X = A[off:, off - rank : off]
-    return Staircase(T, A, off, kept, dropped)
+    return T, A, off, kept, dropped

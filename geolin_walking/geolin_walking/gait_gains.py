@@ -15,7 +15,6 @@ from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support, level
 from geolin_ros.errors import InfeasibleError
-from geolin_ros.model.labels import input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
@@ -102,8 +101,6 @@ def _knot(plan: Plan, K: Array, feet: dict[str, Support], margin: float) -> Gain
         K_complement=complement,
         K_past=np.zeros((len(K), 0)),
         supports=tuple(feet[frame] for frame in plan.in_force[0]),
-        columns=state_labels(model),
-        rows=input_labels(model),
         dt=float(plan.times[1] - plan.times[0]),
         closed_loop=margin,
         solution=None,

@@ -38,21 +38,21 @@ def test_staircase__finds_what_was_hidden(hidden):
     A[k - hidden :, : k - hidden], B[k - hidden :] = 0.0, 0.0
     own = A[k - hidden :, k - hidden :]
     Q = turned(rng, k)
-    found = staircase(Q @ A @ Q.T, Q @ B)
-    assert found.controllable == k - hidden
-    np.testing.assert_allclose(found.T @ found.T.T, np.eye(k), atol=1e-12)
-    np.testing.assert_allclose(found.T.T @ (Q @ A @ Q.T) @ found.T, found.A, atol=1e-12)
-    W = found.T[:, found.controllable :]
+    T, stairs, controllable, kept, dropped = staircase(Q @ A @ Q.T, Q @ B)
+    assert controllable == k - hidden
+    np.testing.assert_allclose(T @ T.T, np.eye(k), atol=1e-12)
+    np.testing.assert_allclose(T.T @ (Q @ A @ Q.T) @ T, stairs, atol=1e-12)
+    W = T[:, controllable:]
     np.testing.assert_allclose(W.T @ Q @ B, 0.0, atol=1e-12)
-    np.testing.assert_allclose(found.A[found.controllable :, : found.controllable], 0, atol=1e-12)
-    seen = found.A[found.controllable :, found.controllable :]
+    np.testing.assert_allclose(stairs[controllable:, :controllable], 0, atol=1e-12)
+    seen = stairs[controllable:, controllable:]
     np.testing.assert_allclose(
         np.sort_complex(np.linalg.eigvals(seen)),
         np.sort_complex(np.linalg.eigvals(own)),
         atol=1e-9,
     )
     if hidden:
-        assert found.largest_dropped < 1e-12 < 1e-4 < found.smallest_kept
+        assert dropped < 1e-12 < 1e-4 < kept
 
 
 def test_staircase__reaches_a_long_chain_of_zeros():
@@ -60,9 +60,9 @@ def test_staircase__reaches_a_long_chain_of_zeros():
     k = 20
     A = np.diag(np.ones(k - 1), 1)
     B = np.eye(k)[:, -1:]
-    assert staircase(A, B).controllable == k
-    assert staircase(A, np.eye(k)[:, 11:12]).controllable == 12
-    assert staircase(A, np.zeros((k, 1))).controllable == 0
+    assert staircase(A, B)[2] == k
+    assert staircase(A, np.eye(k)[:, 11:12])[2] == 12
+    assert staircase(A, np.zeros((k, 1)))[2] == 0
 
 
 @pytest.fixture(scope='module')

@@ -104,7 +104,7 @@ def test_regulator__trots_by_the_file(simulator, file, impulse, seconds, most):
     regulator = Regulator(simulator.model, list(simulator.feet.values()), bank=gait)
     simulator.pushes = random_pushes(impulse, simulator.model.total_mass, 1, 2, 2.0, 1.0)
     start = simulator.state
-    regulator.begin(gait.knots[0].feedforward)
+    regulator.guard.begin(gait.knots[0].feedforward)
     regulator.follow(Reference(start.at_rest()))
     tilt, modes = 0.0, set()
     for k in range(round(seconds / PERIOD)):
