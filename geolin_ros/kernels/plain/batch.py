@@ -32,13 +32,13 @@ from geolin_ros.kernels.simd.vector import get, put
 
 
 @lean_kernel
-def load(buffers, states, given, first, last):
-    """Transpose a group of samples; return lanes of state, what is given, workspace and result."""
+def load(robot, buffers, states, given, status, first, last):
+    """Transpose a group of samples; return the arguments of `passes.hybrid_dynamics`."""
     ws, x, values, row, _ = buffers
     size, m = x.size // LANES, values.size // LANES
     load_samples(states, first * size, size, last, lanes(x))
     load_samples(given, first * m, m, last, lanes(values))
-    return lanes(x), lanes(values), lanes(ws), lanes(row)
+    return (*robot, lanes(x), lanes(values), lanes(ws), lanes(row), status, first)
 
 
 @lean_kernel
@@ -47,9 +47,9 @@ def evaluate_samples(robot, buffers, states, given, rows, result, status, begin,
     width = rows.size
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        group = load(buffers, states, given, first, last)
-        hybrid_dynamics(*robot, *group, status, first)
-        store_samples(group[3], 0, rows, width, result, first * width, width, last)
+        group = load(robot, buffers, states, given, status, first, last)
+        hybrid_dynamics(*group)
+        store_samples(group[6], 0, rows, width, result, first * width, width, last)
 
 
 @lean_kernel
@@ -60,9 +60,9 @@ def mass_matrices(robot, buffers, states, given, rows, out, status, begin, end):
         put(M, k, 0.0)
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        group = load(buffers, states, given, first, last)
-        hybrid_dynamics(*robot, *group, status, first)
-        mass_matrix(robot[0], robot[1], group[2], lanes(M))
+        group = load(robot, buffers, states, given, status, first, last)
+        hybrid_dynamics(*group)
+        mass_matrix(group[0], group[1], group[5], lanes(M))
         for r in range(width):
             to = (first * width + r) * width
             store_samples(lanes(M), m * rows[r], rows, width, out, to, width * width, last)
@@ -85,9 +85,9 @@ def differentiate_samples(
     D, size, m, height = buffers[4], buffers[1].size // LANES, buffers[2].size // LANES, rows.size
     for first in range(begin, end, LANES):
         last = min(LANES, end - first) - 1
-        group = load(buffers, states, given, first, last)
-        differentiate(*robot, *group, lanes(D), status, first)
-        store_samples(group[3], 0, rows, height, result, first * height, height, last)
+        group = load(robot, buffers, states, given, status, first, last)
+        differentiate(group, lanes(D))
+        store_samples(group[6], 0, rows, height, result, first * height, height, last)
         for part in range(2):
             width = columns[part].size
             sample = (above + height) * width

@@ -41,13 +41,14 @@ from geolin_ros.kernels.simd.vector import get_int
 
 
 @lean_kernel
-def differentiate(ints, floats, wrenches, x, given, ws, result, out, status, first):
-    """Fill ``result`` as `passes.hybrid_dynamics` does, and its derivatives.
+def differentiate(arguments, out):
+    """Fill what `passes.hybrid_dynamics` fills, whose arguments these are, and its derivatives.
 
-    ``out`` (6 + n, 3 (6 + n)), flat, rows as in ``result``: by [H; s; v; r; what is given], joints
-    in the order of the bodies. Other arguments as there.
+    ``out`` (6 + n, 3 (6 + n)), flat, rows as in the result: by [H; s; v; r; what is given], joints
+    in the order of the bodies.
     """
-    moving = hybrid_dynamics(ints, floats, wrenches, x, given, ws, result, status, first)
+    ints, floats, _, _, _, ws, _, _, _ = arguments
+    moving = hybrid_dynamics(*arguments)
     for i in range(1, ints[at.NB]):
         sources(ints, ws, i, moving)
     base_rows(ints, ws, out, moving)
