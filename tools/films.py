@@ -239,8 +239,8 @@ class Figure:
             colour = BASE if solid.body == 0 else (LIMB if solid.body % 2 else OTHER)
             spec.add_mesh(
                 name=f'm{number}',
-                uservert=solid.vertices.ravel(),
-                userface=solid.faces.ravel(),
+                uservert=solid.mesh.vertices.ravel(),
+                userface=solid.mesh.faces.ravel(),
                 inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
             )
             bodies[solid.body].add_geom(

@@ -9,6 +9,7 @@ import itertools
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +68,9 @@ class Shape:
             points = corners * self.size
         elif self.kind == 'mesh':
             known = self.surface and self.surface[0]
-            points = _vertices(find_mesh(self.file, urdf)) if known is None else known
-            points = points * self.size
+            if known is None:
+                known = np.unique(read_mesh(find_mesh(self.file, urdf)).vertices, axis=0)
+            points = known * self.size
         elif self.kind == 'sphere':
             radius = self.size[0]
         else:
@@ -106,13 +108,16 @@ def find_mesh(name: str, urdf: Path | None = None) -> Path:
     raise UrdfError(f'mesh {name!r} is not found, looked in {here} and the folders around it')
 
 
-def _vertices(path: Path) -> Array:
-    """Return the vertices (k, 3) of a mesh, each once."""
+def read_mesh(path: Path, process: bool = False) -> Any:
+    """Return a mesh of trimesh, if ``process`` with vertices that are the same as one.
+
+    Raises `UrdfError` if there is none, or it is not read.
+    """
     load = trimesh.load_mesh  # which may say that it is not installed
     try:
-        vertices = load(path, process=False).vertices
+        mesh = load(path, process=process)
     except Exception as error:  # of many libraries, by file type
         raise UrdfError(f'mesh {path} is not read: {error}') from error
-    if not len(vertices):
+    if not len(mesh.vertices):
         raise UrdfError(f'mesh {path} is empty')
-    return np.unique(np.asarray(vertices, dtype=np.float64), axis=0)
+    return mesh

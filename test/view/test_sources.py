@@ -54,8 +54,8 @@ def test_bodies__are_the_meshes_of_the_description():
     figure = drawn(model, path)
     assert figure.notes == ()
     base = [solid for solid in figure.solids if solid.body == 0]
-    assert sum(len(solid.vertices) for solid in base) > 1000, 'a mesh'
-    size = np.ptp(np.concatenate([solid.vertices for solid in base]), axis=0)
+    assert sum(len(solid.mesh.vertices) for solid in base) > 1000, 'a mesh'
+    size = np.ptp(np.concatenate([solid.mesh.vertices for solid in base]), axis=0)
     assert np.all((size > 0.05) & (size < 1.0)), 'in metres'
     assert {solid.body for solid in figure.solids} == set(range(len(model.body_names)))
 
@@ -67,17 +67,17 @@ def test_mesh_that_is_not_found__leaves_the_collision_shapes_and_is_said():
     assert "'a'" in note
     assert 'nowhere.stl' in note
     (box,) = [solid for solid in figure.solids if solid.link == 'a']
-    assert_close(np.ptp(box.vertices, axis=0), (0.2, 0.4, 0.6), 1e-12)
+    assert_close(np.ptp(box.mesh.vertices, axis=0), (0.2, 0.4, 0.6), 1e-12)
 
 
 def test_links_without_shapes__are_capsules_from_joint_to_joint():
     text = BARE.format(shapes='')
     figure = drawn(TreeModel.from_urdf(text), text)
     (capsule,) = [solid for solid in figure.solids if solid.link == 'a']
-    along = capsule.vertices @ (0.6, -0.8, 0.0)
+    along = capsule.mesh.vertices @ (0.6, -0.8, 0.0)
     radius = 0.08 * 0.5
     assert_close((along.min(), along.max()), (-radius, 0.5 + radius), 1e-6)
-    off = np.linalg.norm(capsule.vertices - np.outer(along, (0.6, -0.8, 0.0)), axis=1)
+    off = np.linalg.norm(capsule.mesh.vertices - np.outer(along, (0.6, -0.8, 0.0)), axis=1)
     assert off.max() == pytest.approx(radius, rel=1e-6)
     assert any(solid.link == 'b' for solid in figure.solids)
 
@@ -121,7 +121,7 @@ def test_links_of_mjcf__are_drawn_where_mujoco_has_their_geoms(link, path):
     mujoco = pytest.importorskip('mujoco')
     figure = drawn(TreeModel.from_file(path), path)
     assert figure.notes == ()
-    found = [solid.vertices for solid in figure.solids if solid.link == link]
+    found = [solid.mesh.vertices for solid in figure.solids if solid.link == link]
     m = mujoco.MjModel.from_xml_path(str(path))
     body = m.body(link).id
     geoms = [g for g in range(m.ngeom) if m.geom_bodyid[g] == body]
@@ -147,7 +147,7 @@ def test_description_of_an_mjcf_robot__is_a_urdf_of_the_same_bodies_and_shapes(p
     assert_close(mass_matrix(urdf, state), mass_matrix(mjcf, state), 1e-9)
     assert_close(Kinematics(urdf, state).H, Kinematics(mjcf, state).H, 1e-12)
     ours, theirs = (
-        np.concatenate([solid.vertices for solid in drawn(*of).solids if solid.link == 'thigh'])
+        np.concatenate([one.mesh.vertices for one in drawn(*of).solids if one.link == 'thigh'])
         for of in ((urdf, text), (mjcf, path))
     )
     assert_close(ours.min(axis=0), theirs.min(axis=0), 1e-6)

@@ -14,16 +14,16 @@ import numpy as np
 
 from geolin_ros.control.soles import shapes_of
 from geolin_ros.control.support import distance_inside, support_polygon
-from geolin_ros.description.shapes import Shape, find_mesh
+from geolin_ros.description.shapes import Shape, find_mesh, read_mesh
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
-from geolin_ros.errors import GeolinError, UrdfError
+from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
 from geolin_ros.stream.outputs.forces import Force
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 from geolin_tools.view.source import Instant
 
 trimesh = optional('trimesh', extra='view')
@@ -48,12 +48,11 @@ THICKEST, THINNEST = 0.04, 0.008  # within these [m]
 
 
 class Solid(NamedTuple):
-    """Triangles that move with a body: ``vertices`` (k, 3) in its frame [m], ``faces`` (k, 3)."""
+    """A mesh of trimesh that moves with a body, in its frame [m]."""
 
     link: str
     body: int
-    vertices: Array
-    faces: IntArray
+    mesh: Any
 
 
 class Drawn(NamedTuple):
@@ -73,64 +72,38 @@ def drawn(model: TreeModel, source: str | Path) -> Drawn:
     shapes, path = shapes_of(source)
     solids, notes = [], []
     for link, frame in model.frames.items():
-        found, note = _surfaces(shapes.get(link, ()), path)
-        solids += [Solid(link, frame.body, *_moved(frame.placement, *one)) for one in found]
-        notes += [f'link {link!r}: {note}'] if note else []
+        for is_collision in (False, True):
+            own = [one for one in shapes.get(link, ()) if one.is_collision == is_collision]
+            try:
+                meshes = [_mesh(one, path).apply_transform(frame.placement) for one in own]
+            except GeolinError as error:
+                notes.append(f'link {link!r}: {error}')
+                continue
+            if meshes:
+                solids += [Solid(link, frame.body, mesh) for mesh in meshes]
+                break
     for body in sorted(set(range(len(model.body_names))) - {solid.body for solid in solids}):
-        solids += [Solid(model.body_names[body], body, *one) for one in _capsules(model, body)]
+        solids += [Solid(model.body_names[body], body, mesh) for mesh in _capsules(model, body)]
     return Drawn(tuple(solids), tuple(notes))
 
 
-_Surface = tuple[Array, IntArray]
-
-
-def _surfaces(shapes: Sequence[Shape], path: Path | None) -> tuple[list[_Surface], str]:
-    """Return surfaces in the frame of the link, and what had to be left out."""
-    note = ''
-    for is_collision in (False, True):
-        try:
-            found = [_surface(one, path) for one in shapes if one.is_collision == is_collision]
-        except GeolinError as error:
-            note = str(error)
-            continue
-        if found:
-            return found, note
-    return [], note
-
-
-def _surface(shape: Shape, path: Path | None) -> _Surface:
-    scale: Any = 1.0
+def _mesh(shape: Shape, path: Path | None) -> Any:
+    """Return a shape in the frame of its link."""
     if shape.surface is not None:
-        (vertices, faces), scale = shape.surface, shape.size
+        mesh = trimesh.Trimesh(*shape.surface, process=False).apply_scale(shape.size)
     elif shape.kind == 'mesh':
-        (vertices, faces), scale = _arrays(_mesh(find_mesh(shape.file, path))), shape.size
+        mesh = read_mesh(find_mesh(shape.file, path), process=True).apply_scale(shape.size)
     elif shape.kind == 'box':
-        vertices, faces = _arrays(creation.box(shape.size))
+        mesh = creation.box(shape.size)
     elif shape.kind == 'sphere':
-        vertices, faces = _arrays(creation.icosphere(subdivisions=2, radius=shape.size[0]))
+        mesh = creation.icosphere(subdivisions=2, radius=shape.size[0])
     else:
         make = creation.cylinder if shape.kind == 'cylinder' else creation.capsule
-        vertices, faces = _arrays(make(radius=shape.size[0], height=shape.size[1]))
-    return _moved(shape.placement, vertices * scale, faces)
+        mesh = make(radius=shape.size[0], height=shape.size[1])
+    return mesh.apply_transform(shape.placement)
 
 
-def _mesh(path: Path) -> Any:
-    load = trimesh.load  # which may say that it is not installed
-    try:
-        return load(path, force='mesh')
-    except Exception as error:  # of many libraries, by file type
-        raise UrdfError(f'mesh {path} is not read: {error}') from error
-
-
-def _arrays(mesh: Any) -> _Surface:
-    return np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
-
-
-def _moved(H: Array, vertices: Array, faces: IntArray) -> _Surface:
-    return vertices @ H[:3, :3].T + H[:3, 3], faces
-
-
-def _capsules(model: TreeModel, body: int) -> list[_Surface]:
+def _capsules(model: TreeModel, body: int) -> list[Any]:
     """Return capsules from the origin of a body to the joints on it; of none, a ball."""
     tree, found = model.tree, []
     for child in np.flatnonzero(np.asarray(tree.parent) == body):
@@ -139,10 +112,10 @@ def _capsules(model: TreeModel, body: int) -> list[_Surface]:
         if child == 0 or length < THINNEST:
             continue
         radius = float(np.clip(THIN * length, THINNEST, THICKEST))
-        vertices, faces = _arrays(creation.capsule(radius=radius, height=length))
-        vertices[:, 2] -= vertices[:, 2].mean() - 0.5 * length
-        found.append(_moved(geometry.align_vectors((0.0, 0.0, 1.0), end), vertices, faces))
-    return found or [_arrays(creation.icosphere(subdivisions=2, radius=2.0 * THINNEST))]
+        mesh = creation.capsule(radius=radius, height=length)
+        mesh.apply_translation((0.0, 0.0, 0.5 * length - mesh.vertices[:, 2].mean()))
+        found.append(mesh.apply_transform(geometry.align_vectors((0.0, 0.0, 1.0), end)))
+    return found or [creation.icosphere(subdivisions=2, radius=2.0 * THINNEST)]
 
 
 class Scene:
@@ -173,10 +146,10 @@ class Scene:
         for number, solid in enumerate(drawn.solids):
             scene.add_mesh_simple(
                 f'/robot/{solid.body}/{number}',
-                solid.vertices.astype(np.float32),
-                solid.faces.astype(np.uint32),
+                solid.mesh.vertices.astype(np.float32),
+                solid.mesh.faces.astype(np.uint32),
                 color=BASE if solid.body == 0 else (LIMB if solid.body % 2 else OTHER),
-                flat_shading=len(solid.faces) < 16,
+                flat_shading=len(solid.mesh.faces) < 16,
             )
         self._mass = None
         if model.base == 'floating':
