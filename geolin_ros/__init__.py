@@ -55,8 +55,7 @@ if TYPE_CHECKING:
     from geolin_ros.model.state import State
     from geolin_ros.model.tree import TreeModel
     from geolin_ros.model.wrenches import Wrench
-    from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
-    from geolin_ros.stream.outputs.reading import read_linearization
+    from geolin_ros.stream.outputs.reading import read_contact_dynamics, read_linearization
 
 __all__ = [
     'Contact', 'Description', 'Discretization', 'Dynamics', 'Feedback', 'Joint', 'Kinematics',
@@ -103,8 +102,7 @@ _HOMES = {
         'model.state': 'State',
         'model.tree': 'TreeModel',
         'model.wrenches': 'Wrench',
-        'stream.outputs.contact_messages': 'read_contact_dynamics',
-        'stream.outputs.reading': 'read_linearization',
+        'stream.outputs.reading': 'read_contact_dynamics read_linearization',
     }.items()
     for name in names.split()
 }

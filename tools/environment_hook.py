@@ -22,7 +22,7 @@ PROGRAMS = (
     'torque_estimator',
     'walking_node',
 )
-"""Those that let the signals through, see `geolin_ros.ros.signals` and `geolin_ros.cli`."""
+"""Those that let the signals through, see `geolin_ros.ros.programs` and `geolin_ros.cli`."""
 DONE = '_ROS_WHEELS_BOOTSTRAP_COMPLETE'
 
 

@@ -310,7 +310,7 @@ class Moments:
         from geolin_tools.view.source import Instant
 
         from geolin_ros.dynamics.kinematics import Kinematics
-        from geolin_ros.stream.outputs.forces import Force, contact_forces
+        from geolin_ros.stream.outputs.markers import Force, contact_forces
 
         if self.is_still:
             return None

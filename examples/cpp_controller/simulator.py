@@ -30,7 +30,7 @@ from geolin_demos.sim.trial import Recording, simulate
 
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
-from geolin_ros.ros.signals import NUMBERS
+from geolin_ros.ros.programs import NUMBERS
 from geolin_ros.typing import Array
 
 INTERRUPTED = 130

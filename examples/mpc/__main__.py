@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from geolin_ros.ros.signals import end_early, stop_on_signals
+from geolin_ros.ros.programs import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('mpc', 130)  # while modules are imported

@@ -32,8 +32,7 @@ from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import InputError
 from geolin_ros.linearization.contacts.description import resolve
 from geolin_ros.linearization.reduction import reduce
-from geolin_ros.stream.outputs.contact_messages import ReceivedContacts
-from geolin_ros.stream.outputs.reading import ReceivedLinearization
+from geolin_ros.stream.outputs.reading import ReceivedContacts, ReceivedLinearization
 from geolin_ros.typing import Array
 
 PYRAMID = np.array([[1, 0, -1], [-1, 0, -1], [0, 1, -1], [0, -1, -1]])  # @ (fx, fy, mu fz) <= 0

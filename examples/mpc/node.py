@@ -26,11 +26,14 @@ from geolin_ros import Contact, TreeModel
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.tree import STANDARD_GRAVITY
 from geolin_ros.ros.executor import init, spin
-from geolin_ros.ros.signals import handled_signals
+from geolin_ros.ros.programs import handled_signals
 from geolin_ros.ros.topics import LATCHED, NEWEST
-from geolin_ros.stream.inputs.contact_state import read_contact
-from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
-from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
+from geolin_ros.stream.inputs.contact_input import read_contact
+from geolin_ros.stream.outputs.reading import (
+    ReceivedLinearization,
+    read_contact_dynamics,
+    read_linearization,
+)
 from geolin_ros.typing import Array
 from mpc.controller import ModelPredictiveControl, Settings, efforts_of
 

@@ -12,7 +12,7 @@ one period in a hundred is missed.
 import argparse
 import sys
 
-from geolin_ros.ros.signals import end_early, handled_signals
+from geolin_ros.ros.programs import end_early, handled_signals
 
 if __name__ == '__main__':
     end_early('simulator', 130)  # until there is a node

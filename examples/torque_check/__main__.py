@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState
 
 from geolin_msgs.msg import TorqueEstimate
 from geolin_ros.ros.executor import make_executor
-from geolin_ros.ros.signals import stop_on_signals
+from geolin_ros.ros.programs import stop_on_signals
 from geolin_ros.ros.topics import SENSOR_DATA
 from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.typing import Array

@@ -22,8 +22,7 @@ from geolin_estimation.imu_input import NOT_MEASURED, ImuInput, ImuTopic
 from geolin_ros.errors import NotFiniteError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
-from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings
-from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings, write_contact
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.message_fields import write_pose, write_stamp, write_twist

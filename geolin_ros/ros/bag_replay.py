@@ -30,7 +30,7 @@ from rosgraph_msgs.msg import Clock
 from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.optional import optional
-from geolin_ros.ros.signals import ignore_signals, stop_on_signals
+from geolin_ros.ros.programs import ignore_signals, stop_on_signals
 from geolin_ros.ros.topics import name_of, type_of
 
 rosbag2 = optional('rosbags.rosbag2', extra='offline')

@@ -17,7 +17,7 @@ from rclpy.utilities import remove_ros_args
 
 from geolin_ros.renamed import OLD_NODE
 from geolin_ros.ros.executor import init, spin
-from geolin_ros.ros.signals import PARENT, handled_signals
+from geolin_ros.ros.programs import PARENT, handled_signals
 
 SWITCH_INTERVAL = 5e-4
 """How long another thread, a compiler, may keep the interpreter from the executor's [s]."""

@@ -96,7 +96,7 @@ def init(arguments: list[str] | None) -> None:
     """Start rclpy with ``arguments``, by default the process's, also where home is read-only.
 
     rcl ends the process if it cannot make the folder of its log files: then it writes none.
-    Signals are left to `geolin_ros.ros.signals`: rclpy's handlers would end the context, and with
+    Signals are left to `geolin_ros.ros.programs`: rclpy's handlers would end the context, and with
     it the last words of a node.
     """
     home = os.environ.get('ROS_HOME') or '~/.ros'

@@ -11,7 +11,7 @@ import numpy as np
 from geolin_ros.linearization.along import ARRAYS, LinearizedTrajectory
 from geolin_ros.linearization.contacts.description import SIZES, Closure
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.inputs.contact_input import write_contact
 from geolin_ros.stream.message_fields import write_matrix
 from geolin_ros.typing import Array
 

@@ -15,7 +15,7 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import check_finite, nanoseconds
-from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.inputs.contact_input import write_contact
 from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.message_fields import read_matrix, write_matrix, write_stamp
 from geolin_ros.stream.parameters.file import default_values

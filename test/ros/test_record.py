@@ -24,7 +24,7 @@ from support.ros_graph import RELIABLE, START, Client
 
 from geolin_ros import TreeModel, open_dataset, robots
 from geolin_ros.cli import main
-from geolin_ros.ros.signals import NUMBERS
+from geolin_ros.ros.programs import NUMBERS
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')
 # xarray looks for a package of this name, and must not find the folder of tests.

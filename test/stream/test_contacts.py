@@ -29,13 +29,18 @@ from geolin_ros.linearization.reduction import reduce
 from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.offline.message_types import CONTACT, empty_message
 from geolin_ros.spatial import se3
-from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings, FootForce
-from geolin_ros.stream.inputs.contact_state import read_contact, write_contact
+from geolin_ros.stream.inputs.contact_input import (
+    ContactInput,
+    ContactSettings,
+    FootForce,
+    read_contact,
+    write_contact,
+)
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream, OperatingPoints, forces_for
-from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
-from geolin_ros.stream.outputs.forces import contact_forces, external_forces
+from geolin_ros.stream.outputs.markers import contact_forces, external_forces
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
+from geolin_ros.stream.outputs.reading import read_contact_dynamics
 from geolin_ros.stream.topics import Counts
 
 T0, MS = 50 * SECOND, 1_000_000

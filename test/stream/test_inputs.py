@@ -32,7 +32,7 @@ from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.transform_input import TransformInput
+from geolin_ros.stream.inputs.state_input import TransformInput
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
 

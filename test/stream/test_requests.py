@@ -25,8 +25,7 @@ from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream import requests
 from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.outputs.contact_messages import read_contact_dynamics
-from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.stream.outputs.reading import read_contact_dynamics, read_linearization
 from geolin_ros.stream.requests import RequestAnswerer
 
 NAMES = list(TreeModel.from_urdf(robots.path('quadruped')).joint_names)

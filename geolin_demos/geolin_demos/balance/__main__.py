@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from threading import Event
 
-from geolin_ros.ros.signals import end_early, stop_on_signals
+from geolin_ros.ros.programs import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('balance', 130)  # while modules are imported

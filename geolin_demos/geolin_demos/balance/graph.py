@@ -33,7 +33,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.topics import LATCHED, NEWEST
 from geolin_ros.stream.drops import nanoseconds
-from geolin_ros.stream.inputs.contact_state import write_contact
+from geolin_ros.stream.inputs.contact_input import write_contact
 from geolin_ros.stream.message_fields import write_stamp, write_wrench
 from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.typing import Array

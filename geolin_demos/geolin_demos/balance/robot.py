@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from geolin_ros.ros.signals import end_early, stop_on_signals
+from geolin_ros.ros.programs import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('simulator', 130)  # until there is a node

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
-from geolin_ros.ros.signals import end_early, stop_on_signals
+from geolin_ros.ros.programs import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('demo', 130)  # while modules are imported

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from geolin_ros.errors import GeolinError
-from geolin_ros.ros.signals import ignore_signals
+from geolin_ros.ros.programs import ignore_signals
 
 INTERRUPTED = 130
 PATIENCE = 15.0  # after SIGINT [s]

@@ -25,7 +25,7 @@ from geolin_ros.errors import ModelWarning
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
-from geolin_ros.ros.signals import stop_on_signals
+from geolin_ros.ros.programs import stop_on_signals
 from geolin_ros.ros.topics import LATCHED, NEWEST
 from geolin_ros.stream.message_fields import allocate, write_pose, write_stamp, write_twist
 from geolin_ros.typing import Array

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from itertools import islice
 
-from geolin_ros.ros.signals import end_early, stop_on_signals
+from geolin_ros.ros.programs import end_early, stop_on_signals
 
 if __name__ == '__main__':
     end_early('walk', 130)  # while modules are imported

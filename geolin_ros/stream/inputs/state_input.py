@@ -1,19 +1,231 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a robot from joint states and odometry, for every node that needs one."""
+"""The state of a robot from joint states and odometry, or transforms and an IMU."""
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from geolin_ros.errors import ConfigurationError
+from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, starts_anew
-from geolin_ros.stream.inputs.base_input import BaseInput
+from geolin_ros.spatial import se3
+from geolin_ros.stream.drops import (
+    Cause,
+    DroppedInput,
+    NewestMessage,
+    check_finite,
+    nanoseconds,
+    starts_anew,
+)
+from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
 from geolin_ros.stream.inputs.pairing import BaseSample, Pairing
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array
+
+
+class _Transform(NamedTuple):
+    """Pose (4, 4) of a frame seen from its parent; ``stamp`` is None for a static one."""
+
+    parent: str
+    pose: Array
+    stamp: int | None
+
+
+class TransformInput:
+    """Makes a sample of the base of each new transform between the world and the base.
+
+    The chain from ``tf_world_frame`` to ``child_frame`` (if empty, the base link) is made of the
+    newest transform of each of its frames. A sample has the stamp of the one next to the base that
+    is not static, and the angular velocity of the newest IMU message. Start at a frame in which
+    the base moves without jumps (odom of REP 105). Raises `ConfigurationError` if the child frame
+    is no link fixed to the base. ``stamp`` is that of the sample made last.
+    """
+
+    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
+        tip = settings.child_frame or model.base_link
+        self._frames = BaseFrames(model, settings.frame_prefix, tip)
+        self._tip = settings.frame_prefix + tip
+        self._tip_P_base = se3.inverse(model.frame(tip).placement)
+        self._max_skew, self._tolerance = settings.max_skew, settings.quaternion_tolerance
+        self.world_frame = settings.tf_world_frame
+        self._transforms: dict[str, _Transform] = {}
+        self._velocity = Differentiator(settings.tf_velocity_cutoff)
+        self._imu = NewestMessage('IMU message')
+        self.stamp: int | None = None
+
+    @property
+    def delay(self) -> float:
+        """How late the linear velocity is [s]."""
+        return self._velocity.delay
+
+    def take_imu(self, message: Any) -> None:
+        """Keep the angular velocity of a sensor_msgs/Imu.
+
+        Raises `DroppedInput` if its frame is not fixed to the base, it measures no angular
+        velocity (REP 145: first covariance -1), or a number is not finite.
+        """
+        mount = self._frames.placement('IMU', message.header.frame_id)
+        w = message.angular_velocity
+        rate = np.array((w.x, w.y, w.z), dtype=np.float64)
+        if message.angular_velocity_covariance[0] == -1.0:
+            rate[:] = np.nan
+        check_finite('angular velocity of the IMU (NaN: its covariance says not measured)', rate)
+        self._imu.stamp = nanoseconds(message.header.stamp)
+        self._imu.value = mount[:3, :3] @ rate
+
+    def take(self, message: Any, is_static: bool = False) -> BaseSample | None:
+        """Keep the transforms of a tf2_msgs/TFMessage; return a sample if the base has moved.
+
+        Raises `DroppedInput` if a quaternion is not of unit length, a number not finite, there are
+        no two poses yet, or no angular velocity near them.
+        """
+        for stamped in message.transforms:
+            stamp = None if is_static else nanoseconds(stamped.header.stamp)
+            pose = _pose(stamped, self._tolerance)
+            transform = _Transform(stamped.header.frame_id.lstrip('/'), pose, stamp)
+            self._transforms[stamped.child_frame_id.lstrip('/')] = transform
+        chain = self._chain()
+        stamp = next((link.stamp for link in chain if link.stamp is not None), None)
+        if stamp is None or stamp == self.stamp:
+            return None
+        if starts_anew('transform', stamp, self.stamp):
+            self._velocity.forget()
+        self.stamp = stamp
+        H = self._tip_P_base
+        for link in chain:
+            H = link.pose @ H
+        self._velocity.add(stamp, H[:3, 3])
+        if self._velocity.rate is None:
+            raise DroppedInput(
+                Cause.NO_VELOCITY, 'no velocity of the base yet, expected two transforms first'
+            )
+        lack = self._imu.lack(stamp, self._max_skew, of='transforms')
+        if lack:
+            raise DroppedInput(Cause.NO_VELOCITY, f'{lack}; check topic imu, or raise max_skew')
+        v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._imu.value))
+        return BaseSample(stamp, H, v)
+
+    def _chain(self) -> list[_Transform]:
+        """Return the transforms from the base up to the world; none while one is missing."""
+        chain: list[_Transform] = []
+        name = self._tip
+        while name != self.world_frame:
+            transform = self._transforms.get(name)
+            if transform is None or len(chain) > len(self._transforms):
+                return []
+            chain.append(transform)
+            name = transform.parent
+        return chain
+
+
+def _pose(stamped: Any, tolerance: float) -> Array:
+    place, turn = stamped.transform.translation, stamped.transform.rotation
+    quaternion = np.array((turn.x, turn.y, turn.z, turn.w), dtype=np.float64)
+    H = np.eye(4)
+    H[:3, 3] = place.x, place.y, place.z
+    length = float(np.linalg.norm(quaternion))
+    if not abs(length - 1.0) <= tolerance or not np.isfinite(H).all():
+        raise DroppedInput(
+            Cause.QUATERNION,
+            f'transform of {stamped.child_frame_id!r} has an orientation of length {length:g} and '
+            f'translation {H[:3, 3].tolist()}, expected a unit quaternion (x, y, z, w) and finite '
+            'numbers; correct its publisher',
+        )
+    H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
+    return H
+
+
+_CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}
+
+
+class BaseFrames:
+    """Placements (4, 4) on the base of the links that are fixed to it, by frame of messages.
+
+    These have ``prefix``, robot_state_publisher's frame_prefix, before the name, or have not.
+    Raises `ConfigurationError` if ``child_frame``, unless it is empty, is no such link.
+    """
+
+    def __init__(self, model: TreeModel, prefix: str, child_frame: str = '') -> None:
+        self._placements = {
+            name: np.ascontiguousarray(frame.placement)
+            for name, frame in model.frames.items()
+            if frame.body == 0
+        }
+        links = ', '.join(map(repr, list(self._placements)[:8]))
+        self._expected = f'a link fixed to the base of robot {model.name!r} ({links})'
+        self._placements |= {prefix + name: H for name, H in self._placements.items()}
+        if child_frame and child_frame not in self._placements:
+            raise ConfigurationError(
+                f'parameter odometry.child_frame is {child_frame!r}, expected {self._expected}'
+            )
+
+    def placement(self, what: str, name: str) -> Array:
+        """Return the placement of a frame that ``what`` is about.
+
+        Raises `DroppedInput` if it is not fixed to the base.
+        """
+        if name not in self._placements:
+            raise DroppedInput(
+                Cause.FRAME,
+                f'{what} is about frame {name!r}, expected {self._expected}; correct the '
+                'publisher or set odometry.child_frame',
+            )
+        return self._placements[name]
+
+
+class BaseInput:
+    """Turns odometry about a link that is fixed to the base into samples of the base.
+
+    Raises `ConfigurationError` if ``child_frame`` is not fixed to a floating base. ``stamp`` [ns]
+    and ``world_frame`` are of the odometry taken last.
+    """
+
+    delay = 0.0
+    """How late velocities are [s]."""
+
+    def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
+        self._child_frame, self._tolerance = settings.child_frame, settings.quaternion_tolerance
+        child = self._child_frame if model.base == 'floating' else ''
+        self._frames = BaseFrames(model, settings.frame_prefix, child)
+        self._twist_code = _CODES[settings.twist_frame]
+        self._sample = np.zeros(13)
+        self.stamp: int | None = None
+        self.world_frame = ''
+
+    def take(self, message: Any) -> BaseSample:
+        """Return the base at an odometry message.
+
+        Raises `DroppedInput` if its frame is not fixed to the base, its quaternion not of unit
+        length, a number not finite, or its stamp not after the last one.
+        """
+        child = self._child_frame or message.child_frame_id
+        placement = self._frames.placement('odometry', child)
+        stamp = nanoseconds(message.header.stamp)
+        starts_anew('odometry', stamp, self.stamp)
+        pose, twist, sample = message.pose.pose, message.twist.twist, self._sample
+        place, turn, linear, angular = pose.position, pose.orientation, twist.linear, twist.angular
+        sample[:] = (  # here, not by functions: for each odometry
+            place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w,
+            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z,
+        )  # fmt: skip
+        check_finite('odometry', sample)
+        norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
+        if not abs(norm - 1.0) <= self._tolerance:
+            raise DroppedInput(
+                Cause.QUATERNION,
+                f'odometry orientation has length {norm:g}, expected 1 within {self._tolerance:g};'
+                ' let the publisher send a unit quaternion (x, y, z, w)',
+            )
+        H, v = np.empty((4, 4)), np.empty(6)
+        place_base(sample, self._twist_code, placement, H, v)
+        self.stamp, self.world_frame = stamp, message.header.frame_id
+        return BaseSample(stamp, H, v)
 
 
 class StateInput:
@@ -33,8 +245,6 @@ class StateInput:
         self.topics: Mapping[str, Callable[[Any], BaseSample | None]]
         self.topics = {'odom': partial(self._take, self._base.take)}
         if settings.base_source == 'tf' and model.base == 'floating':
-            from geolin_ros.stream.inputs.transform_input import TransformInput  # rare
-
             base = self._base = TransformInput(model, settings)
             self.topics = {
                 'tf': partial(self._take, base.take),

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import WrenchKind
 from geolin_ros.stream.analysis import Analysis
+from geolin_ros.stream.contact_answer import ContactAnswer, each_wrench
+from geolin_ros.stream.inputs.contact_input import write_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, OperatingPoint
 from geolin_ros.stream.message_fields import (
@@ -25,7 +28,6 @@ from geolin_ros.stream.message_fields import (
     write_twist,
     write_wrench,
 )
-from geolin_ros.stream.outputs.contact_messages import ContactWriter
 from geolin_ros.stream.self_check import Verdict
 from geolin_ros.stream.topics import Counts
 from geolin_ros.typing import Array
@@ -39,6 +41,7 @@ CODES = {
 }
 WRENCH_KINDS: dict[WrenchKind, int] = {'body': 1, 'world': 2, 'world_oriented': 3}
 METHOD_NONE = 1
+SOURCES = {'parameter': 1, 'topic': 2, 'forces': 3, 'given': 4}
 _EFFORT_SOURCES = {'effort': 1, 'zero': 2, 'topic': 3, 'inverse_dynamics': 4, 'given': 5}
 _NU_DOT_SOURCES = {'predicted': 1, 'measured': 2, 'zero': 3}
 
@@ -79,6 +82,45 @@ def empty_linearization(make: Callable[[str], Any], model: TreeModel, wrenches: 
                 setattr(entry, field, value)
             getattr(message, name).append(entry)
     return message
+
+
+class ContactWriter:
+    """Fills one geolin_msgs/ContactDynamics with the contacts of one answer after another.
+
+    ``message`` is the writer's from now on; ``make_contact`` returns an empty ContactState.
+    """
+
+    def __init__(self, message: Any, model: TreeModel, make_contact: Callable[[], Any]) -> None:
+        self.message = message
+        self._model, self._make_contact = model, make_contact
+        self._written: tuple[Closure, ...] | None = None
+        self._wrenches = np.zeros(0)
+        self._by_state = MatrixWriter(message.wrenches_by_state)
+        self._by_effort = MatrixWriter(message.wrenches_by_effort)
+        self._basis = MatrixWriter(message.admissible_basis)
+
+    def write(self, answer: ContactAnswer) -> None:
+        """Fill the message."""
+        message = self.message
+        message.source = SOURCES[answer.source]
+        if answer.contacts is not self._written:
+            message.contacts = [self._make_contact() for _ in answer.contacts]
+            for state, contact in zip(message.contacts, answer.contacts, strict=True):
+                write_contact(state, contact, self._model)
+            self._written = answer.contacts
+        wrenches = each_wrench(answer.contacts, answer.wrenches)
+        for state, (_, wrench) in zip(message.contacts, wrenches, strict=True):
+            write_wrench(state.wrench, wrench)
+        message.rank = answer.redundancy.rank
+        message.smallest_kept = answer.redundancy.smallest_kept
+        message.largest_dropped = answer.redundancy.largest_dropped
+        if answer.wrenches.shape != self._wrenches.shape:
+            self._wrenches = allocate(message, 'wrenches', answer.wrenches.size)
+        self._wrenches[:] = answer.wrenches
+        self._by_state.write(answer.wrench_by_state)
+        self._by_effort.write(answer.wrench_by_tau)
+        if answer.basis is not None:
+            self._basis.write(answer.basis)
 
 
 class LinearizationWriter:

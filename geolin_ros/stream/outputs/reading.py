@@ -11,7 +11,7 @@ from geolin_ros.errors import InputError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.message_fields import read_matrix, read_pose, twist_numbers, word_of
-from geolin_ros.stream.outputs.messages import CODES, METHOD_NONE
+from geolin_ros.stream.outputs.messages import CODES, METHOD_NONE, SOURCES
 from geolin_ros.typing import Array
 
 _CODES = CODES | {'method': {'none': METHOD_NONE, **CODES['method']}}
@@ -130,3 +130,55 @@ def read_state(message: Any) -> State:
     """Return a geolin_msgs/RobotState as a `State`."""
     v, s, r = twist_numbers(message.base_twist), message.joint_positions, message.joint_rates
     return State(read_pose(message.base_pose), s, v, r)
+
+
+@dataclass(frozen=True, eq=False)
+class ReceivedContacts:
+    """Contacts that a linearization obeys; matrices share the memory of the message.
+
+    Attributes
+    ----------
+    source
+        Where they come from, one of `SOURCES`.
+    active
+        Names of those in force, in the order of their rows: the frame, or frame=partner.
+    wrenches : (rows,)
+        On the robot, in axes of the contact frames [N, N m].
+    wrench_by_state : (rows, 2 m)
+    wrench_by_tau : (rows, n_u)
+    rank
+        Of their stacked Jacobian.
+    basis : (2 m, k)
+        P of the motions that they admit; empty if the publisher was not asked for it.
+    """
+
+    source: str
+    active: tuple[str, ...]
+    wrenches: Array
+    wrench_by_state: Array
+    wrench_by_tau: Array
+    rank: int
+    basis: Array
+
+
+def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
+    """Return what a geolin_msgs/ContactDynamics says, None if no contacts are looked at.
+
+    Raises `InputError` if the source is unknown, or a matrix has not as many entries as it says.
+    """
+    if not message.source and not message.contacts:
+        return None
+    names = (
+        f'{c.frame}={c.partner_frame}' if c.partner_frame else c.frame
+        for c in message.contacts
+        if c.active
+    )
+    return ReceivedContacts(
+        word_of('contact dynamics have source', message.source, SOURCES),
+        tuple(names),
+        np.asarray(message.wrenches, dtype=np.float64),
+        read_matrix(message.wrenches_by_state),
+        read_matrix(message.wrenches_by_effort),
+        message.rank,
+        read_matrix(message.admissible_basis),
+    )

@@ -62,7 +62,7 @@ def _port(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     require('viser', 'plotly', extra='view')
-    from geolin_ros.ros.signals import handled_signals
+    from geolin_ros.ros.programs import handled_signals
     from geolin_tools.view.page import Page
 
     with handled_signals() as interrupted:

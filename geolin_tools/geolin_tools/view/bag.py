@@ -14,7 +14,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.offline import source as recorded
 from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.stream.linearization_stream import OperatingPoints, linearize
-from geolin_ros.stream.outputs.forces import contact_forces, external_forces
+from geolin_ros.stream.outputs.markers import contact_forces, external_forces
 from geolin_tools.view.source import Health, Instant, Source, feet_finder
 
 RATE = 100.0  # samples of a bag that can be shown [Hz]

@@ -16,10 +16,10 @@ from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
-from geolin_ros.stream.inputs.contact_state import read_contact
+from geolin_ros.stream.inputs.contact_input import read_contact
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.message_fields import read_matrix, read_pose
-from geolin_ros.stream.outputs.forces import contact_forces, external_forces
+from geolin_ros.stream.outputs.markers import contact_forces, external_forces
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.requests import read_wrench
 from geolin_ros.typing import Array

@@ -22,7 +22,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
-from geolin_ros.stream.outputs.forces import Force
+from geolin_ros.stream.outputs.markers import Force
 from geolin_ros.typing import Array
 from geolin_tools.view.source import Instant
 

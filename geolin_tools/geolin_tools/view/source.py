@@ -21,7 +21,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.stream.outputs.forces import Force, contact_forces
+from geolin_ros.stream.outputs.markers import Force, contact_forces
 from geolin_ros.typing import Array
 
 NOTHING = np.zeros((0, 0))
