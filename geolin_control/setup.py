@@ -26,7 +26,6 @@ setup(
     install_requires=['geolin_ros', 'numpy>=1.26'],  # what gains need: geolin_ros[control]
     entry_points={
         'console_scripts': [f'lqr_node = {name}.programs:lqr_node'],
-        'geolin.parameters': [f'lqr_node = {name}.parameters:LQR_TABLE'],
         'geolin.verbs': [f'{name} = {name}.cli'],
     },
 )

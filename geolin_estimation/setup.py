@@ -29,11 +29,6 @@ setup(
             f'state_estimator = {name}.programs:state_estimator',
             f'torque_estimator = {name}.programs:torque_estimator',
         ],
-        'geolin.parameters': [
-            f'state_estimator = {name}.base_parameters:BASE_TABLE',
-            f'torque_estimator = {name}.torque_parameters:TORQUE_TABLE',
-        ],
         'geolin.verbs': [f'{name} = {name}.cli'],
-        'geolin.warm_up': [f'state_estimator = {name}.warm_up:warm_up'],
     },
 )

@@ -26,7 +26,6 @@ setup(
     install_requires=['geolin_control', 'geolin_ros', 'numpy>=1.26'],
     entry_points={
         'console_scripts': [f'walking_node = {name}.programs:walking_node'],
-        'geolin.parameters': [f'walking_node = {name}.parameters:WALKING_TABLE'],
         'geolin.verbs': [f'{name} = {name}.cli'],
     },
     extras_require={'control': ['geolin_ros[control]']},

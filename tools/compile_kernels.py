@@ -9,7 +9,6 @@ users alone call.
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from importlib.metadata import entry_points
 from multiprocessing import Queue, get_context
 
 JOBS = ('demo',)
@@ -33,7 +32,7 @@ def count(queue: Queue) -> None:
 
 def compile_for(job: str) -> None:
     """Run each kernel of the demo once, or of what else there is."""
-    from geolin_ros.cli.warm_up import WARM_UPS
+    from geolin_ros.cli.warm_up import warm_up_beside
     from geolin_ros.stream import warm_up
 
     if job == 'demo':
@@ -42,16 +41,13 @@ def compile_for(job: str) -> None:
         warm_up.warm_up()
         Flight(warm_up.small_model()).advance(1e-3)
         return
-    if job == 'other packages':
-        for found in entry_points(group=WARM_UPS):
-            found.load()()
-        return
     {
         'contacts': warm_up.warm_up_contacts,
         'discretization': warm_up.warm_up_discretization,
         'fixed base': warm_up.warm_up_fixed_base,
         'commands': warm_up.warm_up_commands,
         'library': call_library,
+        'other packages': warm_up_beside,
     }[job]()
 
 

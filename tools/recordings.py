@@ -19,9 +19,8 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from geolin_estimation.base_parameters import base_settings
 from geolin_estimation.base_state import Feet
-from geolin_estimation.base_stream import BaseStream
+from geolin_estimation.base_stream import BaseStream, base_settings
 from geolin_tools.importers import read_log
 from scipy.optimize import least_squares
 from scipy.signal import savgol_filter

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from geolin_estimation.torque_parameters import torque_settings
-from geolin_estimation.torque_stream import TorqueStream
+from geolin_estimation.torque_stream import TorqueStream, torque_settings
 from recordings import evenly, imu_of, joints_of, logged, normal_forces, urdf_with_imu
 from scipy.signal import butter, sosfiltfilt
 

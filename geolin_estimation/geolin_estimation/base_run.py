@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from geolin_estimation.base_parameters import base_settings
-from geolin_estimation.base_stream import OUTPUTS, BaseStream, BaseWriter
+from geolin_estimation.base_stream import OUTPUTS, BaseStream, BaseWriter, base_settings
 from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.message_types import WRENCH, empty_message, share_arrays
 from geolin_ros.offline.recorded_parameters import read_parameters

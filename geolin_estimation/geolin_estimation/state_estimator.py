@@ -19,9 +19,14 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu, JointState
 
-from geolin_estimation.base_parameters import BASE_TABLE, base_settings
-from geolin_estimation.base_stream import OUTPUTS, BaseStream, BaseWriter
-from geolin_estimation.warm_up import warm_up
+from geolin_estimation.base_stream import (
+    BASE_TABLE,
+    OUTPUTS,
+    BaseStream,
+    BaseWriter,
+    base_settings,
+    warm_up,
+)
 from geolin_msgs.msg import ContactStates
 from geolin_ros.ros.command_line import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode

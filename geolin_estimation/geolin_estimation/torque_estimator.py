@@ -18,8 +18,12 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_estimation.sparse import Estimator, forward_dynamics
-from geolin_estimation.torque_parameters import TORQUE_TABLE, torque_settings
-from geolin_estimation.torque_stream import TorqueStream, TorqueWriter
+from geolin_estimation.torque_stream import (
+    TORQUE_TABLE,
+    TorqueStream,
+    TorqueWriter,
+    torque_settings,
+)
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.ros.command_line import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode

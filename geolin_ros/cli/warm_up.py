@@ -3,8 +3,9 @@
 """``geolin warm-up``: fill the cache of compiled kernels."""
 
 import argparse
+import pkgutil
 import time
-from importlib.metadata import entry_points
+from contextlib import suppress
 
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels import _jit
@@ -16,8 +17,11 @@ from geolin_ros.stream.warm_up import (
     warm_up_fixed_base,
 )
 
-WARM_UPS = 'geolin.warm_up'
-"""Group of entry points: functions of packages beside this one that run their kernels."""
+
+def warm_up_beside() -> None:
+    """Run the kernels of packages beside this one, where they are installed."""
+    with suppress(ModuleNotFoundError):
+        pkgutil.resolve_name('geolin_estimation.base_stream:warm_up')()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +41,6 @@ def run(options: argparse.Namespace) -> int:
     warm_up_discretization()
     warm_up_contacts()
     warm_up_commands()
-    for found in entry_points(group=WARM_UPS):
-        found.load()()
+    warm_up_beside()
     print(f'kernels are ready after {time.monotonic() - start:.1f} s, kept in {_jit.CACHE_FOLDER}')
     return 0

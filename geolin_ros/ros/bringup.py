@@ -11,10 +11,11 @@ from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from geolin_ros.control.support import Support
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import not_installed
-from geolin_ros.stream.parameters.file import BESIDE
 
 NODES = {
-    node: BESIDE.get(node, 'geolin_ros') for node in ('state_estimator', 'linearizer', 'lqr_node')
+    'state_estimator': 'geolin_estimation',
+    'linearizer': 'geolin_ros',
+    'lqr_node': 'geolin_control',
 }
 """With their packages."""
 ESTIMATED = {'odom': 'odometry', 'contact_states': 'contact_states'}

@@ -35,10 +35,9 @@ from geolin_ros.ros.topics import NEWEST
 from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.warm_up import warm_up
 from geolin_walking.gait import Phase
-from geolin_walking.parameters import WALKING_TABLE
 from geolin_walking.reference import Command
 from geolin_walking.walker import Linearize, contacts_of
-from geolin_walking.walking_stream import Question, WalkingStream, write_plan
+from geolin_walking.walking_stream import WALKING_TABLE, Question, WalkingStream, write_plan
 
 SERVICE = 'linearizer/linearize_along'
 """Of the linearizer of the same namespace, unless it is called otherwise."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from geolin_control.feedback_messages import frames_in_force, read_gains, write_gains
-from geolin_control.parameters import supports_of
+from geolin_control.parameters import LQR_TABLE, supports_of
 
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
@@ -19,7 +19,8 @@ from geolin_ros.stream.inputs.contact_input import write_contact
 from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.message_fields import read_matrix, write_matrix, write_stamp
 from geolin_ros.stream.parameters.file import default_values
-from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.parameters.linearizer import shared_rows, stream_settings
+from geolin_ros.stream.parameters.table import Parameter
 from geolin_ros.stream.topics import Counts, StateStream
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
@@ -31,6 +32,34 @@ from geolin_walking.walker import (
     contacts_of,
     valid_until,
     walker_for,
+)
+
+WALKING_TABLE: tuple[Parameter, ...] = (
+    *shared_rows(),
+    *(row for row in LQR_TABLE if row.name in ('supports', 'friction')),
+    Parameter(
+        'dynamics',
+        'library',
+        'Where A and B come from: the library, in this process, or a service, linearize_along of '
+        'linearizer unless it is remapped.',
+        choices=('library', 'service'),
+    ),
+    Parameter('plan_rate', 50.0, 'Rate of plans.', unit='Hz', bounds=(20.0, 1000.0)),
+    Parameter(
+        'service_timeout',
+        0.04,
+        'After this long without an answer of the service the robot stops on all feet, on A and B '
+        'of this process; two intervals of the default plan_rate.',
+        unit='s',
+        bounds=(0.001, 60.0),
+    ),
+    Parameter(
+        'command_timeout',
+        0.5,
+        'After this long without a newer one, a command is over and the robot stops; 0: never.',
+        unit='s',
+        bounds=(0.0, 3600.0),
+    ),
 )
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geolin_estimation.base_parameters import base_settings
-from geolin_estimation.base_stream import START_SAMPLES, BaseStream
+from geolin_estimation.base_stream import START_SAMPLES, BaseStream, base_settings
 from geolin_estimation.state_estimator import ImuQueue
 from nav_msgs.msg import Odometry
 from rclpy.duration import Duration

@@ -6,8 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from geolin_estimation.base_parameters import base_settings
-from geolin_estimation.base_stream import START_SAMPLES, BaseStream, BaseWriter
+from geolin_estimation.base_stream import START_SAMPLES, BaseStream, BaseWriter, base_settings
 from support.bags import FOLDER, START, Messages, Sample, quadruped
 from support.taking import dropped, take
 

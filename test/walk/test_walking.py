@@ -14,10 +14,9 @@ from geolin_control.stages import StageProblem
 from geolin_walking.cones import Cones
 from geolin_walking.gait import Phase
 from geolin_walking.legs import Legs
-from geolin_walking.parameters import WALKING_TABLE
 from geolin_walking.reference import Command
 from geolin_walking.walker import RECURSIONS, walker_for
-from geolin_walking.walking_stream import WalkingStream
+from geolin_walking.walking_stream import WALKING_TABLE, WalkingStream
 from support.messages import SECOND, twist
 from support.stage_problems import by_piqp, cost
 from support.taking import Source, dropped, take

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of every node, and ROS parameter files, read without ROS."""
 
+import pkgutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,13 @@ from geolin_ros.stream.parameters.table import Parameter
 
 NODE = 'linearizer'
 BESIDE = {
-    'lqr_node': 'geolin_control',
-    'state_estimator': 'geolin_estimation',
-    'torque_estimator': 'geolin_estimation',
-    'walking_node': 'geolin_walking',
+    'lqr_node': 'geolin_control.parameters:LQR_TABLE',
+    'state_estimator': 'geolin_estimation.base_stream:BASE_TABLE',
+    'torque_estimator': 'geolin_estimation.torque_stream:TORQUE_TABLE',
+    'walking_node': 'geolin_walking.walking_stream:WALKING_TABLE',
 }
-"""Nodes of packages beside this one, with their packages."""
+"""Nodes of packages beside this one, with their tables."""
 ALL = (NODE, *BESIDE)
-TABLES = 'geolin.parameters'
-"""Group of entry points by which these packages add the tables of their nodes."""
 
 
 def table_of(node: str) -> tuple[Parameter, ...]:
@@ -35,12 +34,12 @@ def table_of(node: str) -> tuple[Parameter, ...]:
         from geolin_ros.stream.parameters.linearizer import TABLE
 
         return TABLE
-    from importlib.metadata import entry_points
-
-    for found in entry_points(group=TABLES, name=node):
-        table: tuple[Parameter, ...] = found.load()
-        return table
-    raise not_installed(f'{node} is a node', BESIDE[node])
+    try:
+        table: tuple[Parameter, ...] = pkgutil.resolve_name(BESIDE[node])
+    except ModuleNotFoundError as error:
+        package = BESIDE[node].partition('.')[0]
+        raise not_installed(f'{node} is a node', package) from error
+    return table
 
 
 def default_values(node: str = NODE) -> dict[str, Any]:
