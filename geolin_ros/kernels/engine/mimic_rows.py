@@ -69,8 +69,8 @@ def leader(sites, row):
 @lean_kernel
 def touched(sites, block):
     """Return begin and end of the bodies from the joints of a block to the base, last first."""
-    k = get_int(sites, on.TOUCHED_BLOCKS) + block
-    return get_int(sites, k), get_int(sites, k + 1)
+    k, first = get_int(sites, on.TOUCHED_BLOCKS) + block, get_int(sites, on.TOUCHED)
+    return first + get_int(sites, k), first + get_int(sites, k + 1)
 
 
 @lean_kernel

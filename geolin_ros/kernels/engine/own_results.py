@@ -47,7 +47,7 @@ def linearize_own(ints, floats, sites, cw, own, rule, x_own, tau, inputs, ws, ou
     store8(out, k * k, splat8(0.0))
     for r in range(m):
         row = 6 + joints + get_int(own, rows + r)
-        gather_inputs(own, full, by_effort + row * joints, out, k * k + (m + r) * n)
+        copy_runs(own, of.INPUT_RUNS, full, by_effort + row * joints, out, k * k + (m + r) * n)
     for r in range(m):
         put(out, k * k + k * n + r, get(full, nu_dot + get_int(own, rows + r)))
     if get_int(sites, on.KEPT_ROWS) == 0 and get_int(sites, on.OUT_ROWS) == 0:
@@ -84,9 +84,7 @@ def pose_groups(own, rule, x_own, poses):
 
     ``poses`` are the floats of the robot, to be written to.
     """
-    groups = get_int(own, of.GROUPS)
-    for g in range(get_int(own, of.GROUPS_COUNT)):
-        k = groups + g * GROUP_INTS
+    for k in range(get_int(own, of.GROUPS), get_int(own, of.GROUPS + 1), GROUP_INTS):
         first, numbers = get_int(own, k + of.FIRST), get_int(own, k + of.GROUP_NUMBERS)
         record = poses[linkage(first) : linkage(first) + MODEL_RECORD]
         S = rule[numbers : numbers + of.ROTATION].reshape(6, 6)
@@ -110,14 +108,14 @@ def pose_groups(own, rule, x_own, poses):
 @lean_kernel
 def turn_groups(own, rule, x_own, out):
     """Fill the block -S' (S r x) S of A of each group joint, as -(v x) is that of the base."""
-    turned, count = get_int(own, of.TURNED), get_int(own, of.TURNED_COUNT)
-    factors, r = get_int(own, of.TURNED_FACTORS), 22 + get_int(own, of.OWN_POSITIONS)
-    for e in range(turned, turned + 2 * count, 2):
-        put(out, get_int(own, e), 0.0)
-    for e in range(count):
-        k = turned + 2 * e
+    turned = range(get_int(own, of.TURNED), get_int(own, of.TURNED + 1), 2)
+    factor, r = get_int(own, of.TURNED_FACTORS), 22 + get_int(own, of.OWN_POSITIONS)
+    for k in turned:
+        put(out, get_int(own, k), 0.0)
+    for k in turned:
         to, rate = get_int(own, k), get(x_own, r + get_int(own, k + 1))
-        put(out, to, get(out, to) + get(rule, factors + e) * rate)
+        put(out, to, get(out, to) + get(rule, factor) * rate)
+        factor += 1
 
 
 @lean_kernel
@@ -129,7 +127,7 @@ def gather_constraints(own, rule, sites, cw):
     for r in range(get_int(sites, on.KEPT_ROWS)):
         gather_states(own, rule, cw, rates + r * stride, cw, to + r * stride)
         source = rates + r * stride + by_effort
-        gather_inputs(own, cw, source, cw, to + r * stride + by_effort)
+        copy_runs(own, of.INPUT_RUNS, cw, source, cw, to + r * stride + by_effort)
     stride, rows = get_int(sites, on.KEPT_ROW), get_int(own, of.ROWS)
     responses, to = get_int(sites, on.KEPT_RESPONSES), get_int(sites, on.OWN_RESPONSES)
     for r in range(k // 2):
@@ -144,25 +142,18 @@ def gather_states(own, rule, source, begin, to, place):
 
     What runs write too much the next ones overwrite.
     """
-    runs = get_int(own, of.STATE_RUNS)
-    copy_runs(own, runs, get_int(own, of.STATE_RUNS_COUNT), source, begin, to, place)
-    ties, factors = get_int(own, of.TIES), 2 * get_int(own, of.JOINTS)
-    for t in range(get_int(own, of.TIES_COUNT)):
-        column, sum_ = get_int(own, ties + 2 * t), place + get_int(own, ties + 2 * t + 1)
-        put(to, sum_, get(to, sum_) + get(rule, factors + t) * get(source, begin + column))
+    copy_runs(own, of.STATE_RUNS, source, begin, to, place)
+    factor = 2 * get_int(own, of.JOINTS)
+    for tie in range(get_int(own, of.TIES), get_int(own, of.TIES + 1), 2):
+        column, sum_ = get_int(own, tie), place + get_int(own, tie + 1)
+        put(to, sum_, get(to, sum_) + get(rule, factor) * get(source, begin + column))
+        factor += 1
 
 
 @lean_kernel
-def gather_inputs(own, source, begin, to, place):
-    """Copy the columns by efforts of one row."""
-    runs = get_int(own, of.INPUT_RUNS)
-    copy_runs(own, runs, get_int(own, of.INPUT_RUNS_COUNT), source, begin, to, place)
-
-
-@lean_kernel
-def copy_runs(own, runs, count, source, begin, to, place):
-    """Copy runs of [from, to, length], eight numbers at a time."""
-    for run in range(runs, runs + 3 * count, 3):
+def copy_runs(own, part, source, begin, to, place):
+    """Copy runs of [from, to, length] of one row, eight numbers at a time."""
+    for run in range(get_int(own, part), get_int(own, part + 1), 3):
         first, into = begin + get_int(own, run), place + get_int(own, run + 1)
         for v in range(0, get_int(own, run + 2), LANES):
             store8(to, into + v, load8(source, first + v))

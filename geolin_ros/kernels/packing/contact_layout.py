@@ -13,7 +13,7 @@ lane.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from geolin_ros.kernels.packing.layout import (
     S,
     aligned_zeros,
     bodies_of,
+    integers,
     offsets_of,
 )
 from geolin_ros.kernels.packing.layout import END as SUBTREE_END
@@ -53,7 +54,7 @@ IDENTITY = 13  # the numbers 0, 1, 2, ...
 PIVOTS = 14  # the rows that are kept in the order in which they are eliminated
 SUPPORTS = 15  # velocities that move each site
 MIMICS = 16  # [its body, body of its master] of each mimic joint
-TOUCHED_BLOCKS = 17  # [begin, end] of each block in what follows
+TOUCHED_BLOCKS = 17  # begin of each block in what follows, and the end of the last
 TOUCHED = 18  # the bodies from mimic joints and their masters to the base, last first
 # Parts of the workspace
 FORCES = 19
@@ -75,7 +76,8 @@ TRANSPOSED = 38  # C'
 HALF = 39  # C times MATRIX
 LIFT = 40  # rows of C' whose forces the caller sees
 LIFTED, LIFTED_FORCES = 41, 42  # CHANGES and forces of these rows
-SITE_HEADER = 43
+SITES = 43  # the sites
+SITE_HEADER = 44
 
 BODY = 0
 WIDTH = 1  # 3 rows at a point, 6 on a surface
@@ -175,7 +177,6 @@ def pack_contacts(
     lent = np.column_stack((mimics.ballasted, np.zeros_like(mimics.ballasted)))
     ties = np.vstack((mimics.bodies, lent))
     blocks = -(-len(ties) // BLOCK_ROWS)
-    paths = [_path(packed, int(body)) for body in bodies]
     touched, block_ends = [], [0]
     for begin in range(0, len(ties), BLOCK_ROWS):
         moved = ties[begin : begin + BLOCK_ROWS].ravel().tolist()
@@ -186,18 +187,6 @@ def pack_contacts(
     own = contact_rows - ballast_rows if combination is None else len(combination)
     n, rows, tied = nb - 1, contact_rows + len(ties), own + ballast_rows
     kept, followers = tied + len(ties), tied + len(mimics.bodies)
-    supports = [np.array([*range(6), *(5 + i for i in path)]) for path in paths]
-    parts: dict[int, Any] = {
-        IDENTITY: np.arange(rows),
-        PIVOTS: np.r_[tied:followers, :tied, followers:kept],
-        SUPPORTS: np.concatenate([np.zeros(0, np.int64), *supports]),
-        MIMICS: ties.ravel(),
-        TOUCHED_BLOCKS: np.array(block_ends),
-        TOUCHED: np.array(touched, np.int64),
-    }
-    begin = SITE_HEADER + count * SITE_INTS
-    places, ints = offsets_of({k: part.size for k, part in parts.items()}, begin)
-    parts[TOUCHED_BLOCKS] += places[TOUCHED]
     by_effort = _padded(12 + 2 * n, COLUMN_BLOCK)
     rate_row, matrix_row = by_effort + _padded(n, COLUMN_BLOCK), _padded(rows + LANES, LANES)
     kept_row = matrix_row if combination is None else _padded(kept + LANES, COLUMN_BLOCK)
@@ -231,41 +220,45 @@ def pack_contacts(
             LIFTED: (out_rows + ROW_BLOCK) * rate_row,
             LIFTED_FORCES: _padded(out_rows, LANES),
         }
-    lengths = [LANES * (6 + 2 * len(path)) for path in paths]
-    jacobians = count * CONTACT_RECORD + np.cumsum([0, *lengths])
-    memory, size = offsets_of(sizes, int(jacobians[-1]))
-    header = places | memory
+    paths = [_path(packed, int(body)) for body in bodies]
+    depths = np.array([len(path) for path in paths], np.int64)
+    sizes_of_sites = LANES * (6 + 2 * depths)
+    jacobians = count * CONTACT_RECORD + np.cumsum(sizes_of_sites) - sizes_of_sites
+    memory, size = offsets_of(sizes, count * CONTACT_RECORD + int(sizes_of_sites.sum()))
     if combination is None:
         of_kept = KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES
         of_all = FORCES, MATRIX, RESPONSES, RATES
-        header |= {k: memory[part] for k, part in zip(of_kept, of_all, strict=True)}
+        memory |= {k: memory[part] for k, part in zip(of_kept, of_all, strict=True)}
 
-    sites, work = np.zeros(ints, np.int64), aligned_zeros(size)
-    sites[COUNT : OUT_ROWS + 1] = count, rows, contact_rows, ballast_rows, kept, own, out_rows
-    sites[[COMBINED, BY_EFFORT]] = combination is not None, by_effort
-    sites[MATRIX_ROW : RATE_ROW + 1] = matrix_row, kept_row, half_row, rate_row
-    sites[list(header)] = list(header.values())
-    for k, part in parts.items():
-        sites[places[k] :][: part.size] = part
-    ends, support = bodies_of(packed)[:, SUBTREE_END], places[SUPPORTS]
-    table = sites[SITE_HEADER:][: count * SITE_INTS].reshape(count, SITE_INTS)
+    table = np.zeros((count, SITE_INTS), np.int64)
     table[:, BODY], table[:, WIDTH], table[:, LOOP] = bodies, widths, loops
-    table[:, FIRST], table[:, JACOBIAN] = np.cumsum(widths) - widths, jacobians[:-1]
-    for c, (site, path) in enumerate(zip(table, paths, strict=True)):
-        if path:
-            site[BEGIN], site[END] = path[0], ends[path[0]]
-        site[SUPPORT], site[DEPTH] = support, len(path)
-        support += 6 + len(path)
-        record = work[c * CONTACT_RECORD :][:CONTACT_RECORD]
-        if loops[c] == OF_BALLAST:
-            site[PARTNER] = partners[c - len(poses)]
-            record[BALLAST : BALLAST + 6] = W
-            continue
+    table[:, FIRST], table[:, DEPTH] = np.cumsum(widths) - widths, depths
+    table[:, JACOBIAN], table[len(poses) :, PARTNER] = jacobians, partners
+    table[:, SUPPORT] = SITE_HEADER + table.size + np.cumsum(6 + depths) - (6 + depths)
+    roots = np.array([path[0] if path else 0 for path in paths], np.int64)
+    table[:, BEGIN] = roots
+    table[:, END] = np.where(roots > 0, bodies_of(packed)[roots, SUBTREE_END], 0)
+    counts = count, rows, contact_rows, ballast_rows, kept, own, out_rows
+    lengths = by_effort, matrix_row, kept_row, half_row, rate_row
+    parts = {
+        SITES: table,
+        SUPPORTS: [i for path in paths for i in (*range(6), *(5 + joint for joint in path))],
+        IDENTITY: np.arange(rows),
+        PIVOTS: np.r_[tied:followers, :tied, followers:kept],
+        MIMICS: ties,
+        TOUCHED_BLOCKS: block_ends,
+        TOUCHED: touched,
+    }
+    sites = integers(SITE_HEADER, (*counts, combination is not None, *lengths), parts, memory)
+    work = aligned_zeros(size)
+    records = work[: count * CONTACT_RECORD].reshape(count, CONTACT_RECORD)
+    for c, record in enumerate(records[: len(poses)]):
         turned = packed.turns[bodies[c]].T @ poses[c][:3]
         record[AXES : AXES + 16].reshape(4, 4)[:, :3] = turned.T
         record[STIFFNESS], record[DAMPING] = gains[c]
         record[REFERENCE : REFERENCE + 12] = np.linalg.inv(references[c])[:3].ravel()
         record[MISMATCH + 15] = 1.0
+    records[len(poses) :, BALLAST : BALLAST + 6] = W
     multipliers = np.append(mimics.multipliers, np.zeros(len(lent)))
     coefficients = work[memory[COEFFICIENTS] :][: blocks * nb * LANES].reshape(blocks, nb, LANES)
     for row, (follower, master) in enumerate(ties):
@@ -275,7 +268,6 @@ def pack_contacts(
     mobilities = work[memory[BALLAST_MOBILITIES] :][:kept]
     mobilities[own:tied] = [1.0 / w for width in widths[len(poses) :] for w in W[:width]]
     mobilities[followers:] = 1.0 / mimics.ballast
-    sites.setflags(write=False)
     contacts = Contacts(sites, work)
     if combination is not None:
         combine(contacts, combination, seen)

@@ -17,7 +17,7 @@ displacements about that, in axes of the moved body. A column is then that of a 
 the last body and what it carries, whichever axis it belongs to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,9 +41,9 @@ SMALLEST_SHARE = 1e-14  # of the inertia behind a joint that must be left once i
 NB = 0  # number of bodies, base included
 FLOATING = 1  # 1 if the base moves
 BLOCKS = 2  # number of blocks
-BLOCK_TABLE = 3  # offset of the blocks
-ORDER = 4  # offset of the bodies 1 .. nb-1 sorted by depth: neighbours do not wait for each other
-RELATIONS = 5  # offset of the relation (nb x blocks) of each body to the lanes of each block
+BODY_TABLE, BLOCK_TABLE = 3, 4  # offsets of the bodies and blocks
+ORDER = 5  # offset of the bodies 1 .. nb-1 sorted by depth: neighbours do not wait for each other
+RELATIONS = 6  # offset of the relation (nb x blocks) of each body to the lanes of each block
 INT_HEADER = 8
 
 PARENT = 0
@@ -246,8 +246,7 @@ def pack(tree: Tree, gravity: Array) -> Packed | None:
     records = floats[MODEL_HEADER:].reshape(-1, MODEL_RECORD)
     records[1:, BALLASTED] = records[1:, ARMATURE] + lent[chains.rate[1:]]
     ints = _pack_topology(chains, tree.v_size[0] == 6)
-    for array in (ints, floats):
-        array.setflags(write=False)
+    floats.setflags(write=False)
     mimics = _mimics(tree, chains, total)
     return Packed(ints, floats, turns, origins, chains.last, groups, mimics, at)
 
@@ -473,19 +472,13 @@ def _pack_topology(chains: _Chains, floating: bool) -> IntArray:
                 together = is_one_joint(chains, i, j)
                 relations[i, k] |= int(i <= j < ends[i] or together) << lane
                 relations[i, k] |= int(j < i < ends[j] and not together) << (LANES + lane)
-    table = INT_HEADER + bodies.size
-    order = table + BLOCK_INTS * len(blocks)
-    header = np.zeros(INT_HEADER, np.int64)
-    header[: RELATIONS + 1] = (nb, floating, len(blocks), table, order, order + nb - 1)
-    return np.concatenate(
-        (
-            header,
-            bodies.ravel(),
-            np.array(blocks, np.int64).ravel(),
-            1 + np.argsort(depth[1:], kind='stable'),
-            relations.ravel(),
-        )
-    )
+    parts = {
+        BODY_TABLE: bodies,
+        BLOCK_TABLE: blocks,
+        ORDER: 1 + np.argsort(depth[1:], kind='stable'),
+        RELATIONS: relations,
+    }
+    return integers(INT_HEADER, (nb, floating, len(blocks)), parts, None)
 
 
 def is_one_joint(chains: _Chains, i: int, j: int) -> bool:
@@ -514,6 +507,24 @@ def _blocks(branches: list[tuple[int, int]], chains: _Chains) -> list[tuple[int,
                 ways.append((cost + last - 1 + end - begin, [*blocks, block]))
         best[stop] = min(ways)
     return best[last][1]
+
+
+def integers(
+    size: int, numbers: Sequence[int], parts: Mapping[int, Any], memory: Mapping[int, int] | None
+) -> IntArray:
+    """Return [header | parts], read-only.
+
+    The header is of a size; it holds numbers, where each part begins, and where those of other
+    memory do.
+    """
+    flat = {key: np.asarray(part, np.int64).ravel() for key, part in parts.items()}
+    places, _ = offsets_of({key: part.size for key, part in flat.items()}, size)
+    ints = np.concatenate((np.zeros(size, np.int64), *flat.values()))
+    ints[: len(numbers)] = numbers
+    for key, place in {**places, **(memory or {})}.items():
+        ints[key] = place
+    ints.setflags(write=False)
+    return ints
 
 
 def offsets_of(sizes: Mapping[int, int], begin: int) -> tuple[dict[int, int], int]:

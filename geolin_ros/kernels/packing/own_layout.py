@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.kernels.packing.layout import COORDINATE, NB, Group, Packed, bodies_of, offsets_of
+from geolin_ros.kernels.packing.layout import COORDINATE, NB, Group, Packed, bodies_of, integers
 from geolin_ros.typing import Array, IntArray
 
-# --- integers: header | parts, whose offsets are in the header -----------------------------------
+# --- integers: header | parts, which begin where the header says and end where the next begins ---
 N = 0  # own coordinates
 JOINTS = 1  # joints of the tree
 STATES = 2  # columns by the state
@@ -20,18 +20,17 @@ INPUTS = 3  # columns by efforts
 TOP = 4  # size of the block of the base in A
 OWN_POSITIONS = 5  # number of own positions
 TURNED_FACTORS = 6  # offset of the factors of TURNED in the numbers
-# Lengths of parts below
-STATE_RUNS_COUNT, INPUT_RUNS_COUNT, TIES_COUNT, GROUPS_COUNT, TURNED_COUNT = range(7, 12)
-MASTERS = 12  # the own coordinate that each joint follows
-POSITIONS = 13  # the own position that each joint follows, -1 for axes of group joints
-LEADERS = 14  # the joint, in the caller's order, that an own coordinate pushes
-ROWS = 15  # the rows of nu_dot that are kept
-STATE_RUNS = 16  # [from, to, length] of runs of columns by the state
-INPUT_RUNS = 17  # of columns by efforts
-TIES = 18  # [column of a mimic joint, own column that it adds to]
-GROUPS = 19  # the group joints
-TURNED = 20  # [place in A, own rate] of their blocks -S' (S r x) S
-OWN_HEADER = 21
+MASTERS = 7  # the own coordinate that each joint follows
+POSITIONS = 8  # the own position that each joint follows, -1 for axes of group joints
+LEADERS = 9  # the joint, in the caller's order, that an own coordinate pushes
+ROWS = 10  # the rows of nu_dot that are kept
+STATE_RUNS = 11  # [from, to, length] of runs of columns by the state
+INPUT_RUNS = 12  # of columns by efforts
+TIES = 13  # [column of a mimic joint, own column that it adds to]
+GROUPS = 14  # the group joints
+TURNED = 15  # [place in A, own rate] of their blocks -S' (S r x) S
+END = 16
+OWN_HEADER = 17
 
 KIND = 0  # of a group joint
 FIRST = 1  # body of its first axis
@@ -90,20 +89,16 @@ def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
         ROWS: np.concatenate((base, 6 + leaders)),
         STATE_RUNS: _runs(columns),
         INPUT_RUNS: _runs(inputs),
-        TIES: np.array(ties, np.int64).reshape(-1, 2),
-        GROUPS: np.array(groups, np.int64).reshape(-1, GROUP_INTS),
-        TURNED: np.array([entry[:2] for entry in turned], np.int64).reshape(-1, 2),
+        TIES: ties,
+        GROUPS: groups,
+        TURNED: [entry[:2] for entry in turned],
+        END: (),
     }
-    places, _ = offsets_of({k: part.size for k, part in parts.items()}, OWN_HEADER)
     followed = {int(p) for p in mimics.positions} - {-1}
     own_positions = len(followed) + sum(len(group.positions) for group in packed.groups)
-    header = np.zeros(OWN_HEADER, np.int64)
-    header[N : TOP + 1] = leaders.size, joints, columns.size, inputs.size, first
-    header[[OWN_POSITIONS, TURNED_FACTORS]] = own_positions, numbers + len(groups) * GROUP_RECORD
-    counted = STATE_RUNS, INPUT_RUNS, TIES, GROUPS, TURNED
-    header[STATE_RUNS_COUNT : TURNED_COUNT + 1] = [len(parts[k]) for k in counted]
-    header[list(places)] = list(places.values())
-    ints = np.concatenate((header, *(part.ravel() for part in parts.values())))
+    factors = numbers + len(groups) * GROUP_RECORD
+    header = leaders.size, joints, columns.size, inputs.size, first, own_positions, factors
+    ints = integers(OWN_HEADER, header, parts, None)
     floats = np.concatenate(
         (
             mimics.rule.ravel(),
@@ -112,8 +107,7 @@ def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
             [entry[2] for entry in turned],
         )
     )
-    for array in (ints, floats):
-        array.setflags(write=False)
+    floats.setflags(write=False)
     whole = floating and packed.is_plain and np.array_equal(columns, np.arange(12 + 2 * joints))
     return Own(ints, floats, whole and np.array_equal(inputs, np.arange(joints)))
 
