@@ -3,7 +3,7 @@
 """Modes as motions of the robot's skeleton, and as a picture of their poles."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -42,32 +42,29 @@ class Skeleton:
         return np.array([(H[f.body] @ f.placement)[:3, 3] for f in frames])
 
 
-class Mode(NamedTuple):
-    """A rate [1/s] of a mode, and the positions of the skeleton over one period."""
-
-    eigenvalue: complex
-    kind: str
-    frames: Array
-    """(PHASES, links, 3) [m], relative to the base at rest"""
-    strongest: list[str]
-
-
 def slow_or_unstable(
     model: TreeModel, skeleton: Skeleton, state: State, A: Array, dt: float
-) -> list[Mode]:
+) -> list[dict[str, Any]]:
     """Return the most unstable modes of A (2 m, 2 m), then the slowest, one of each pair.
 
-    ``dt`` is the step if A is discrete [s], else 0.
+    Each has ``real`` and ``imag`` of its eigenvalue [1/s], ``kind``, unstable or slow,
+    ``strongest`` positions, and ``frames`` (PHASES, links, 3) [m]: the skeleton over one period,
+    relative to the base at rest. ``dt`` is the step if A is discrete [s], else 0.
     """
     columns = [label.name for label in state_labels(model)]
     phases = 2.0 * np.pi * np.arange(PHASES) / PHASES
     found = []
     for eigenvalue, vector in leading_modes(A, dt)[:MOST]:
         moved = (displaced(model, state, vector, AMPLITUDE, phase) for phase in phases)
-        frames = np.array([skeleton.points(there) - state.H[:3, 3] for there in moved])
-        strongest = [columns[k] for k in np.argsort(-np.abs(vector[: model.m]))[:3]]
-        kind = 'unstable' if eigenvalue.real > STILL else 'slow'
-        found.append(Mode(eigenvalue, kind, frames, strongest))
+        found.append(
+            {
+                'real': eigenvalue.real,
+                'imag': eigenvalue.imag,
+                'kind': 'unstable' if eigenvalue.real > STILL else 'slow',
+                'strongest': [columns[k] for k in np.argsort(-np.abs(vector[: model.m]))[:3]],
+                'frames': np.array([skeleton.points(at) - state.H[:3, 3] for at in moved]),
+            }
+        )
     return found
 
 

@@ -243,28 +243,21 @@ def _spectrum(dataset: Dataset, start: int) -> dict[str, Any]:
 
     The eigenvalues that are shown of a bin are those with the fastest growth.
     """
-    from geolin_ros.offline.linearize import SPECTRA
-
-    total = dataset.sizes['spectrum']
-    if not total:
+    if not dataset.sizes['spectrum']:
         return {'time': []}
-    growth, damping = np.empty(total), np.empty(total)
-    for begin in range(0, total, SPECTRA):
-        part = slice(begin, begin + SPECTRA)
-        found = _rates(dataset, part)
-        swinging = np.where(np.abs(found.imag) > STILL, found, np.nan)
-        with np.errstate(invalid='ignore'):
-            damping[part] = np.fmin.reduce(-swinging.real / np.abs(swinging), axis=1)
-        growth[part] = np.fmax.reduce(found.real, axis=1)
+    rates = continuous_rates(dataset.eigenvalues.values, _step(dataset))
+    swinging = np.where(np.abs(rates.imag) > STILL, rates, np.nan)
+    with np.errstate(invalid='ignore'):
+        damping = np.fmin.reduce(-swinging.real / np.abs(swinging), axis=1)
+    growth = np.fmax.reduce(rates.real, axis=1)
     condition = dataset.mass_matrix_condition.values
-    edges = _edges(total, POINTS)
+    edges = _edges(len(growth), POINTS)
     known = np.nan_to_num(growth, nan=-np.inf)
     worst = [b + int(known[b:e].argmax()) for b, e in itertools.pairwise(edges)]
-    shown = _rates(dataset, worst)
     return {
         'time': rounded((dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9),
-        'real': rounded(shown.real, 4),
-        'imag': rounded(shown.imag, 4),
+        'real': rounded(rates[worst].real, 4),
+        'imag': rounded(rates[worst].imag, 4),
         'largest': rounded(growth[worst], 5),
         'damping': rounded(np.fmin.reduceat(damping, edges[:-1]), 4),
         'condition': rounded(np.fmax.reduceat(condition, edges[:-1]), 5),
@@ -278,10 +271,6 @@ def _step(dataset: Dataset) -> float:
     """Return the step of a discrete run [s], else 0."""
     settings = dataset.attrs['settings']
     return 0.0 if settings['form'] == 'continuous' else float(settings['dt'])
-
-
-def _rates(dataset: Dataset, part: slice | list[int]) -> Any:
-    return continuous_rates(dataset.eigenvalues[part].values, _step(dataset))
 
 
 def _edges(total: int, most: int) -> IntArray:
@@ -345,16 +334,7 @@ def _instant(
         'A': rounded(A, 4),
         'B': rounded(at.B.values, 4),
         'pose': rounded(skeleton.points(state) - state.H[:3, 3], 4),
-        'modes': [
-            {
-                'real': rounded(mode.eigenvalue.real, 4),
-                'imag': rounded(mode.eigenvalue.imag, 4),
-                'kind': mode.kind,
-                'strongest': mode.strongest,
-                'frames': rounded(mode.frames, 3),
-            }
-            for mode in modes
-        ],
+        'modes': [mode | {'frames': rounded(mode['frames'], 3)} for mode in modes],
     }
 
 
