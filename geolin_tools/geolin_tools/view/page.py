@@ -21,10 +21,9 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.stream.analysis import continuous_rates
-from geolin_ros.typing import Array
 from geolin_tools.modes import displaced
-from geolin_tools.view.scene import Drawn, Scene, drawn
-from geolin_tools.view.source import Health, Instant, Source
+from geolin_tools.view.scene import Scene, drawn
+from geolin_tools.view.source import NOTHING, Health, Instant, Source
 
 figures = optional('plotly.graph_objects', extra='view')
 viser = optional('viser', extra='view')
@@ -49,7 +48,7 @@ class HeatMap:
     """[A B] as colours, sign(x) log10(1 + |x|); the pointer shows row, column and value."""
 
     def __init__(self, gui: Any, model: TreeModel) -> None:
-        self._model, self._form = model, ''
+        self._model, self._form, self._shown = model, '', NOTHING
         hover = '%{y}<br>by %{x}<br><b>%{customdata:.5g}</b><extra></extra>'
         self._figure = figures.Figure(
             figures.Heatmap(colorscale='RdBu', zmid=0.0, showscale=False, hovertemplate=hover)
@@ -64,7 +63,10 @@ class HeatMap:
         )
 
     def show(self, instant: Instant) -> None:
-        """Show A and B."""
+        """Show A and B if they are new."""
+        if not instant.A.size or instant.A is self._shown:
+            return
+        self._shown = instant.A
         form = 'discrete' if instant.dt else 'continuous'
         joined = np.hstack((instant.A, instant.B))
         data = self._figure.data[0]
@@ -92,6 +94,7 @@ class Spectrum:
             ]
         )
         self._past: deque[Any] = deque(maxlen=PAST)
+        self._shown = NOTHING
         self._handle = _add_figure(
             gui,
             self._figure,
@@ -102,7 +105,10 @@ class Spectrum:
         )
 
     def show(self, instant: Instant) -> None:
-        """Show the eigenvalues; of the discrete form log(z) / dt."""
+        """Show the eigenvalues of a new A; of the discrete form log(z) / dt."""
+        if not instant.A.size or instant.A is self._shown:
+            return
+        self._shown = instant.A
         eigenvalues = np.linalg.eigvals(instant.A).astype(np.complex128)
         values = continuous_rates(eigenvalues, instant.dt)
         values = values[np.isfinite(values)]
@@ -139,8 +145,10 @@ class HealthPanel:
         ]
         self._table = gui.add_markdown('no figures yet')
 
-    def show(self, health: Health) -> None:
+    def show(self, health: Health | None) -> None:
         """Add a sample."""
+        if health is None:
+            return
         self._rows.append((health.time, 1e3 * health.latency, float(health.dropped)))
         times, *curves = np.array(self._rows).T
         for chart, curve in zip(self._charts, curves, strict=True):
@@ -150,17 +158,6 @@ class HealthPanel:
         text = '\n'.join(['| | |', '|---|---|', *rows])
         if text != self._table.content:
             self._table.content = text
-
-
-def describe(mode: Mode) -> str:
-    """Return name, frequency and time constant of a mode in Markdown."""
-    swings = mode.frequency / (2.0 * np.pi)
-    lasting = f'{mode.time_constant:.3g} s' if np.isfinite(mode.time_constant) else 'for ever'
-    return (
-        f'**{mode.words}**\n\n'
-        f'{mode.trend} · frequency {swings:.3g} Hz · time constant {lasting} · '
-        f'damping {mode.damping:+.2f}'
-    )
 
 
 class ModePanel:
@@ -201,8 +198,12 @@ class ModePanel:
         self._choice.options = (NONE, *self._modes)
         self._text.content = text
         if before is not None and self._modes:
-            alike = {name: _likeness(mode, before) for name, mode in self._modes.items()}
-            self._choice.value = max(alike, key=lambda name: alike[name])
+            shapes = {
+                name: mode.shape / np.linalg.norm(mode.shape) for name, mode in self._modes.items()
+            }
+            self._choice.value = max(
+                shapes, key=lambda name: abs(np.vdot(shapes[name], before.shape))
+            )
             self._describe()
 
     def follow(self) -> None:
@@ -218,7 +219,7 @@ class ModePanel:
     def _describe(self) -> None:
         mode = self._modes.get(self._choice.value)
         if mode is not None:
-            self._text.content = describe(mode)
+            self._text.content = mode.text()
 
     def posture(self) -> State | None:
         """Return where the chosen mode has the robot now, None if none is chosen."""
@@ -228,13 +229,6 @@ class ModePanel:
         phase = 2.0 * np.pi * SHOWN * time.monotonic() if self.phase is None else self.phase
         about = self._newest().state.at_rest()
         return displaced(self._model, about, mode.shape, self._amplitude.value, phase)
-
-
-def _likeness(mode: Mode, other: Mode) -> float:
-    """Return the cosine between the shapes of two modes of one robot."""
-    a, b = mode.shape, other.shape
-    sizes = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(abs(np.vdot(a, b))) / max(sizes, 1e-300)
 
 
 def _distance(a: State, b: State) -> float:
@@ -264,7 +258,6 @@ class Page:
         say: Callable[[str], object] = lambda sentence: None,
     ) -> None:
         self._source, self._say = source, say
-        figure = self._drawn()
         with _quiet():
             self._server = server = viser.ViserServer(host=host, port=port, verbose=False)
         found = server.get_port()
@@ -277,21 +270,16 @@ class Page:
                 f'port {port} of {host} is taken, expected a free one; give --port {found}'
             )
         server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
-        self._fill(figure)
+        self._fill()
 
-    def _drawn(self) -> Drawn:
-        figure = drawn(self._source.model, self._source.description)
-        for note in figure.notes:
-            self._say(note)
-        return figure
-
-    def _fill(self, figure: Drawn) -> None:
+    def _fill(self) -> None:
         """Add scene and panels; the first instant says where the ground is."""
         source, gui, model = self._source, self._server.gui, self._source.model
+        figure = drawn(model, source.description)
+        for note in figure.notes:
+            self._say(note)
         gui.set_panel_label(model.name)
-        self._model = model
-        self._due = dict.fromkeys(PERIODS, 0.0)
-        self._shown: dict[str, Array] = {}
+        self._model, self._due = model, dict.fromkeys(PERIODS, 0.0)
         self._remark = gui.add_markdown('')
         source.add_controls(gui)
         self._instant = first = source.newest() or Instant(0.0, model.neutral_state())
@@ -306,19 +294,24 @@ class Page:
         self._server.initial_camera.look_at = tuple(middle)
         self._server.initial_camera.position = tuple(middle + size * np.array([1.1, 1.2, 0.6]))
         tabs = gui.add_tab_group()
-        self._panels: dict[str, HeatMap | Spectrum] = {}
         with tabs.add_tab('spectrum'):
-            self._panels['spectrum'] = Spectrum(gui)
+            spectrum = Spectrum(gui)
         with tabs.add_tab('A, B'):
-            self._panels['matrices'] = HeatMap(gui, model)
+            matrices = HeatMap(gui, model)
         with tabs.add_tab('modes'):
             self._modes = ModePanel(gui, model, lambda: self._instant)
         with tabs.add_tab('node'):
-            self._health = HealthPanel(gui)
+            health = HealthPanel(gui)
         with tabs.add_tab('scene'):
             self._friction = gui.add_slider(
                 'friction', min=0.05, max=1.5, step=0.05, initial_value=FRICTION
             )
+        self._looks: dict[str, Callable[[], object]] = {
+            'spectrum': lambda: spectrum.show(self._instant),
+            'matrices': lambda: matrices.show(self._instant),
+            'health': lambda: health.show(source.health()),
+            'modes': self._modes.follow,
+        }
         self._take(first)
 
     def run(self, is_over: Callable[[], bool]) -> None:
@@ -340,7 +333,7 @@ class Page:
         if self._source.model is not self._model:  # nothing of the one before stays
             self._server.gui.reset()
             self._server.scene.reset()
-            self._fill(self._drawn())
+            self._fill()
         with self._server.atomic():
             if newest is not None or self._friction.value != self._scene.friction:
                 self._scene.friction = self._friction.value
@@ -358,23 +351,11 @@ class Page:
 
     def _show_panels(self) -> None:
         """Show the first panel whose time has come: one a frame, so that none is late."""
-        now, instant = time.monotonic(), self._instant
-        for name, period in PERIODS.items():
-            if now < self._due[name]:
-                continue
-            self._due[name] = now + period
-            if name == 'modes':
-                self._modes.follow()
-                continue
-            if name == 'health':
-                health = self._source.health()
-                if health is not None:
-                    self._health.show(health)
-                break
-            if instant.A.size and self._shown.get(name) is not instant.A:
-                self._shown[name] = instant.A
-                self._panels[name].show(instant)
-                break
+        now = time.monotonic()
+        due = [name for name in PERIODS if now >= self._due[name]]
+        for name in due[:1]:
+            self._due[name] = now + PERIODS[name]
+            self._looks[name]()
 
     def close(self) -> None:
         """End server and source."""
