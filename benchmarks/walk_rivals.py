@@ -21,7 +21,7 @@ from geolin_walking.reference import STILL, Command, Planner, Reference
 from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 
 from geolin_ros import Linearizer
-from geolin_ros.control.feedback import Feedback
+from geolin_ros.control.lqr import Feedback
 from geolin_ros.control.support import level
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics.functions import bias_force, mass_matrix

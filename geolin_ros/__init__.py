@@ -14,8 +14,7 @@ from geolin_ros.renamed import Moved, of_package
 
 if TYPE_CHECKING:
     from geolin_ros.control.equilibrium import equilibrium
-    from geolin_ros.control.feedback import Feedback
-    from geolin_ros.control.lqr import design
+    from geolin_ros.control.lqr import Feedback, design
     from geolin_ros.control.posture import standing_posture
     from geolin_ros.control.stabilizability import analyze_modes
     from geolin_ros.control.support import Support
@@ -73,8 +72,7 @@ _HOMES = {
     name: f'{__name__}.{home}'
     for home, names in {
         'control.equilibrium': 'equilibrium',
-        'control.feedback': 'Feedback',
-        'control.lqr': 'design',
+        'control.lqr': 'Feedback design',
         'control.posture': 'standing_posture',
         'control.stabilizability': 'analyze_modes',
         'control.support': 'Support',

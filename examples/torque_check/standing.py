@@ -21,8 +21,7 @@ from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs.msg import WrenchWithCovariance
 from geolin_ros.control.equilibrium import equilibrium
-from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.lqr import design
+from geolin_ros.control.lqr import Feedback, design
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.model.state import State

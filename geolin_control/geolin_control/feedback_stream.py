@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from geolin_control.feedback_messages import frames_in_force, read_measured, read_reference
-from geolin_control.gain_bank import GainBank, SteadyContacts
-from geolin_control.gait import GaitGains
+from geolin_control.gain_bank import GainBank, GaitGains, SteadyContacts
 from geolin_control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture

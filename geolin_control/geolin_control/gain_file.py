@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from geolin_control.gain_bank import GainBank, Route
-from geolin_control.gait import GaitGains
+from geolin_control.gain_bank import GainBank, GaitGains, Route
 from geolin_control.whole_file import whole_file
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.support import Support

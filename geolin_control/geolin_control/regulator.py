@@ -16,11 +16,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geolin_control.effort_guard import EffortGuard, GuardSettings
-from geolin_control.gain_bank import GainBank
-from geolin_control.gait import GaitGains
+from geolin_control.gain_bank import GainBank, GaitGains
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
-from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.lqr import PERIOD, Gains, Tuning, regulate
+from geolin_ros.control.lqr import PERIOD, Feedback, Gains, Tuning, regulate
 from geolin_ros.control.support import Support, level
 from geolin_ros.control.weights import Weights, effort_limits
 from geolin_ros.dynamics.kinematics import Kinematics

@@ -28,6 +28,7 @@ from geolin_ros.control.riccati import RiccatiSolution, solve_care, solve_dare
 from geolin_ros.control.stabilizability import analyze_reduced
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Cost, Weights, cost, weights_for
+from geolin_ros.dynamics.arguments import vector
 from geolin_ros.errors import ConfigurationError, NotStabilizableError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import ReducedLinearization, reduce
@@ -247,3 +248,51 @@ def complement(reduced: ReducedLinearization, bandwidth: float) -> Array:
     C = -inertia[:, None] * (reduced.N @ reduced.W)
     C.ravel()[:: len(C) + 1] += inertia
     return np.concatenate((bandwidth**2 * C, 2.0 * bandwidth * C), axis=1)
+
+
+class Feedback:
+    """Feedback by ``gains``, of which others may be assigned; remembers the inputs it has sent.
+
+        u = u_ref - (K + K_complement) z - K_past du,   z = log(g_ref^-1 g)
+
+    with the reference that of the gains, or one that moves beside them, before limits and ramps.
+    """
+
+    def __init__(self, gains: Gains) -> None:
+        self.gains = gains
+        self._sent: list[Array] = []
+
+    def efforts(
+        self, state: State, reference: State | None = None, feedforward: ArrayLike | None = None
+    ) -> Array:
+        """Return the efforts (n_u,) of the actuated joints, neither clipped nor ramped.
+
+        Raises `ShapeError` if a state or the feedforward has another size than the gains are for.
+
+        Parameters
+        ----------
+        state
+            Where the robot is.
+        reference
+            Where it should be, and how it should move; by default at the gains' operating point.
+        feedforward : (n_u,)
+            Efforts that this takes [N m or N]; by default those of the gains.
+        """
+        gains = self.gains
+        wanted = gains.feedforward
+        if feedforward is not None:
+            wanted = vector('feedforward', feedforward, wanted.size, 'of the gains')
+        z = (reference or gains.state).difference(state)
+        u = wanted - (gains.K + gains.K_complement) @ z
+        steps = gains.K_past.shape[1] // max(u.size, 1)
+        if steps:
+            latest = [sent - wanted for sent in self._sent[:steps]]
+            latest += [np.zeros_like(wanted)] * (steps - len(latest))
+            u = u - gains.K_past @ np.concatenate(latest)
+        return u
+
+    def sent(self, efforts: ArrayLike) -> None:
+        """Remember what the motors were really sent this period, clipped and ramped."""
+        now = np.array(efforts, dtype=np.float64)
+        steps = self.gains.K_past.shape[1] // max(now.size, 1)
+        self._sent = [now, *self._sent][:steps]

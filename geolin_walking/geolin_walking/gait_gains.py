@@ -9,7 +9,7 @@ efforts, feet that stand, A and B to the next knot, and what deviations cost the
 from collections.abc import Sequence
 
 import numpy as np
-from geolin_control.gait import GaitGains, Step, gains_along
+from geolin_control.gain_bank import GaitGains, Step, gains_along
 
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from support.standing import held, standing_robot, urdf_of
 
-from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.lqr import PERIOD, Tuning, design, regulate
+from geolin_ros.control.lqr import PERIOD, Feedback, Tuning, design, regulate
 from geolin_ros.errors import ShapeError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import reduce

@@ -10,8 +10,7 @@ from geolin_tools.export.linear_feedback import write_control
 from support.pinocchio_oracle import PinocchioOracle, pin
 from support.standing import held, urdf_of
 
-from geolin_ros.control.feedback import Feedback
-from geolin_ros.control.lqr import Tuning, design
+from geolin_ros.control.lqr import Feedback, Tuning, design
 from geolin_ros.errors import ConfigurationError, UnknownNameError
 
 std_msgs = pytest.importorskip('std_msgs.msg')
