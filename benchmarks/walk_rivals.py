@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from geolin_control.stages import StageProblem
 from geolin_demos.walk.course import Answer
+from geolin_walking.cli.gait_gains import gait_gains
 from geolin_walking.gait import Phase
-from geolin_walking.gait_gains import gait_gains
 from geolin_walking.reference import STILL, Command, Planner, Reference
 from geolin_walking.walker import FALLEN, Linearize, contacts_of, has_fallen
 

@@ -180,7 +180,8 @@ def main() -> None:
     for name, components in (('(18)', LOAD_CELLS), ('(23)', ALL_BUT_YAW_MOMENT)):
         for where, state in (('flat floor', floor), ('tilted soles', slopes)):
             report = solvability(BlockSystem(model, sole_sensors(model, components)), [state])
-            print(f'{name}, {where}:\n{report}\n')
+            answer = 'solvable' if report.solvable else f'not solvable: {report.undetermined}'
+            print(f'{name}, {where}: {report.rows} rows, {report.unknowns} unknowns, {answer}')
     cases = (
         ('tilted soles, no prior', slopes, None),
         ('flat floor, prior 5 N m', floor, 5.0),

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from geolin_estimation.base_state import BaseFilter, Deviations, Feet, FootForces
-from geolin_estimation.base_state.filter import BUFFER
+from geolin_estimation.base_state import BUFFER, BaseFilter, Deviations, Feet, FootForces
 from geolin_estimation.kernels import invariant_filter as kernels
 
 from geolin_ros import TreeModel, inverse_dynamics, robots

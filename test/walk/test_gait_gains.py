@@ -12,7 +12,7 @@ import scipy.linalg
 from geolin_control.gain_bank import Step, gains_along
 from geolin_control.gain_file import load_bank, save_bank
 from geolin_control.regulator import Mode, Reference, Regulator
-from geolin_walking.gait_gains import gait_gains
+from geolin_walking.cli.gait_gains import gait_gains
 from geolin_walking.reference import Command
 from support.processes import Program
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse, forward and any other dynamics as one sparse system [Nori]."""
 
-from geolin_estimation.sparse.estimator import Estimate, Estimator
-from geolin_estimation.sparse.report import Solvability, solvability
+from geolin_estimation.sparse.estimator import Estimate, Estimator, Solvability, solvability
 from geolin_estimation.sparse.sensors import (
     ALL_BUT_YAW_MOMENT,
     FLOATING_BASE,

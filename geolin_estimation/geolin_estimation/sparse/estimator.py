@@ -28,16 +28,86 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_estimation.sparse.report import shortened, solvability
 from geolin_estimation.sparse.sensors import Sensor, Variable
 from geolin_estimation.sparse.system import BlockSystem, DynamicVariables, check_covariance
 from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.optional import optional
 from geolin_ros.typing import Array, IntArray
+
+sparse = optional('scipy.sparse', extra='estimation')
+csgraph = optional('scipy.sparse.csgraph', extra='estimation')
 
 SMALLEST = 1e-11
 """Of the diagonal of a triangle, over its largest entry, for the system to be determined."""
+RANK_TOLERANCE, ROUNDING = 1e-10, 1e-14
+"""Singular values below this part of the largest one count as zero; so do entries of rows."""
+SHARE = 1e-6
+"""Of a vector of the null space: unknowns with more are named."""
+NAMED = 12
+"""At most so many unknowns, in this order."""
+KINDS = ('tau', 'qdd', 'fx', 'f', 'a')
+
+
+class Solvability(NamedTuple):
+    """What D (rows, unknowns) determines."""
+
+    rows: int
+    unknowns: int
+    structural_rank: int
+    """The highest rank that the pattern allows."""
+    ranks: tuple[int, ...]
+    """Numerical rank at each of the states."""
+    undetermined: tuple[str, ...]
+    """Unknowns that the readings leave open at some of the states, joints first."""
+    exact_rows: int
+    exact_rank: int
+    """Rows without noise, and their lowest numerical rank; below: some of the readings that count
+    as exact repeat or contradict others."""
+
+    @property
+    def solvable(self) -> bool:
+        """Whether every unknown is determined at every one of the states."""
+        return min(self.ranks) == self.unknowns
+
+
+def solvability(system: BlockSystem, states: Sequence[State] = ()) -> Solvability:
+    """Report what the sensors of a system determine; three generic states by default.
+
+    Ranks are by singular values of D with its rows scaled to a largest entry of one: some
+    seconds with a thousand unknowns.
+    """
+    ranks, exact_ranks = [], []
+    is_open = np.zeros(system.size, dtype=bool)
+    pattern = np.abs(_scaled_matrix(system, system.generic_state())) > ROUNDING
+    for state in states or [system.generic_state(seed) for seed in range(3)]:
+        D = _scaled_matrix(system, state)
+        _, sigma, V = np.linalg.svd(D)
+        ranks.append(_rank(sigma))
+        is_open |= np.any(np.abs(V[ranks[-1] :]) > SHARE, axis=0)
+        _, sigma, _ = np.linalg.svd(D[system.exact], full_matrices=False)
+        exact_ranks.append(_rank(sigma))
+    names = np.array(system.labels)[is_open].tolist()
+    return Solvability(
+        rows=system.rows,
+        unknowns=system.size,
+        structural_rank=int(csgraph.structural_rank(sparse.csr_matrix(pattern))),
+        ranks=tuple(ranks),
+        undetermined=tuple(sorted(names, key=lambda name: KINDS.index(name.partition('[')[0]))),
+        exact_rows=int(system.exact.sum()),
+        exact_rank=min(exact_ranks),
+    )
+
+
+def _scaled_matrix(system: BlockSystem, state: State) -> Array:
+    system.update(state, np.zeros(system.rows - system.equations))
+    D = system.matrix().toarray()
+    return np.asarray(D / np.abs(D).max(axis=1, keepdims=True))
+
+
+def _rank(sigma: Array) -> int:
+    return int(np.sum(sigma > RANK_TOLERANCE * sigma.max(initial=0.0)))
 
 
 class Estimate(NamedTuple):
@@ -213,12 +283,14 @@ class Estimator:
                 f'{variances.max():.1e} are too far apart for double precision; make the best '
                 'sensors exact, or leave out the worst'
             )
-        cause = f'the sensors do not determine {shortened(report.undetermined)}'
+        names, more = report.undetermined[:NAMED], len(report.undetermined) - NAMED
+        rest = f' and {more} more' if more > 0 else ''
+        cause = f'the sensors do not determine {", ".join(names)}{rest}'
         cure = 'add sensors or priors of these'
         if report.solvable:
             cause = 'exact sensors repeat one another or the equations'
             cure = 'leave some out, or give them covariances'
-        raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}\n{report}')
+        raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}')
 
 
 def _is_regular(triangle: Array) -> bool:
