@@ -33,7 +33,7 @@ from geolin_ros.stream.message_fields import twist_numbers
 from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
 from geolin_ros.typing import Array, IntArray
 
-GREY, ZERO, EIGENVALUE = '#7b8794', '#eceff2', '#b23a2e'
+GREY, ZERO = '#7b8794', '#eceff2'
 DECADES = 6  # of the colours, below the largest entry
 
 
@@ -42,6 +42,7 @@ def draw(received: ReceivedLinearization, output: Path) -> None:
 
     Raises `OSError` if the file cannot be written.
     """
+    from geolin_tools.modes import draw_poles
     from matplotlib.colors import SymLogNorm
     from matplotlib.figure import Figure
 
@@ -71,22 +72,9 @@ def draw(received: ReceivedLinearization, output: Path) -> None:
     for edge in edges[1:-1]:
         left.axvline(edge, color=GREY, linewidth=0.8)
     figure.colorbar(image, ax=middle, shrink=0.82, label='entries in SI units')
-    _draw_eigenvalues(right, np.linalg.eigvals(A))
+    draw_poles(right, np.linalg.eigvals(A))
+    right.set_title('Eigenvalues of A: decaying to the left, growing to the right', loc='left')
     figure.savefig(output, dpi=120)
-
-
-def _draw_eigenvalues(axes: Any, eigenvalues: Any) -> None:
-    """Draw the complex plane, linear within 1/s and logarithmic beyond."""
-    reach = 1.6 * max(2.0, np.abs(eigenvalues).max())
-    axes.axvspan(0.0, reach, color='#fbeeec', zorder=0)
-    axes.axhline(0.0, color=GREY, linewidth=0.8)
-    axes.axvline(0.0, color=GREY, linewidth=0.8)
-    axes.plot(eigenvalues.real, eigenvalues.imag, 'o', color=EIGENVALUE, fillstyle='none')
-    axes.set_xscale('symlog', linthresh=1.0)
-    axes.set_yscale('symlog', linthresh=1.0)
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), box_aspect=1.0)
-    axes.set(xlabel='real part [1/s]', ylabel='imaginary part [1/s]')
-    axes.set_title('Eigenvalues of A: decaying to the left, growing to the right', loc='left')
 
 
 KEPT = 24  # linearizations of which A and B are checked, spread over the measured time

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     horizon = 'in flight: time for which controllability under gravity is computed'
     add('--horizon', type=float, metavar='SECONDS', help=horizon)
     add('--json', action='store_true', help='print the report as JSON')
-    add('--picture', type=Path, metavar='FILE', help='draw poles and time constants')
+    add('--picture', type=Path, metavar='FILE', help='draw the poles')
 
 
 def run(options: argparse.Namespace) -> int:

@@ -64,16 +64,8 @@ def run(options: argparse.Namespace) -> int:
     found, model = lint(file, options.root)
     counts = {s: sum(finding.severity == s for finding in found) for s in SEVERITIES}
     if options.json:
-        totals = model and {
-            'name': model.name,
-            'hash': model.hash,
-            'joint_coordinates': model.n,
-            'links': len(model.link_names),
-            'bodies': len(model.body_names),
-            'total_mass_kg': model.total_mass,
-        }
         findings = [dataclasses.asdict(finding) for finding in found]
-        print(json.dumps({'source': str(file), 'totals': totals, 'findings': findings}, indent=2))
+        print(json.dumps({'source': str(file), 'findings': findings}, indent=2))
     else:
         for finding in found:
             print(finding)
