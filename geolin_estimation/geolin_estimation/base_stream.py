@@ -187,7 +187,7 @@ class BaseStream(TopicStream[BaseAnswer]):
     def __init__(
         self, model: TreeModel, settings: BaseSettings, counts: Counts | None = None
     ) -> None:
-        super().__init__(counts if counts is not None else Counts())
+        super().__init__(counts or Counts())
         self.model, self.settings = model, settings
         feet = Feet(model, settings.imu.link, settings.contacts.contacts, settings.sole)
         self._filter = BaseFilter(
@@ -196,20 +196,16 @@ class BaseStream(TopicStream[BaseAnswer]):
         )
         soft = replace(settings.contacts, on_force=settings.contacts.off_force)
         self._joints, self._contacts = JointInput(model), ContactInput(model, soft)
-        self._imu = ImuInput(
-            model, (settings.imu,), settings.max_skew, None, settings.frame_prefix
-        )
+        self._imu = ImuInput(model, settings.imu, settings.max_skew, settings.frame_prefix)
         self._forces = FootForces(feet) if settings.contacts.source == 'efforts' else None
         self._rates, self._filtered = Differentiator(settings.rate_cutoff), ['']
         self._accelerations = Differentiator(settings.rate_cutoff)
         self._state, self._tau = model.neutral_state(), np.zeros(model.n)
-        self._sample = np.zeros(6)
         self._epoch: int | None = None  # stamp of the start [ns]
         self._levelling: list[Array] = []
         self._repeats = False  # whether the last IMU message was used by the filter
         self._ground: float | None = None  # height of the lowest foot at the start [m]
         self._last_stamp: int | None = None
-        self._last_imu: int | None = None
         self._topics: dict[str, Callable[[Any], BaseAnswer | None]] = {
             'joint_states': self._take_joint_state,
             'contact_states': self._contacts.take_states,
@@ -221,7 +217,7 @@ class BaseStream(TopicStream[BaseAnswer]):
     @property
     def newest_stamps(self) -> dict[str, int | None]:
         """Stamps [ns] of the inputs taken last, None before the first."""
-        return {'joint state': self._last_stamp, **self._imu.newest_stamps}
+        return {'joint state': self._last_stamp, self.settings.imu.topic: self._imu.stamp}
 
     @property
     def waits_for(self) -> str:
@@ -243,7 +239,7 @@ class BaseStream(TopicStream[BaseAnswer]):
             f.correct(self._state.s, set(f.feet.names))
         f.estimate()
         if self._forces is not None:
-            self._forces(*(self._state.s, self._state.r, self._tau, self._tau), self._sample)
+            self._forces(*(self._state.s, self._state.r, self._tau, self._tau), self._imu.value)
         self._start_anew()
 
     def _start_anew(self) -> None:
@@ -253,18 +249,17 @@ class BaseStream(TopicStream[BaseAnswer]):
 
     def _take_imu(self, message: Any) -> None:
         """Take a sensor_msgs/Imu."""
-        topic, last = self.settings.imu.topic, self._last_imu
+        imu, last = self._imu, self._imu.stamp
         self._repeats = False
-        self._imu.take(topic, message)
-        sample = self._sample = self._imu.sample(topic)
-        stamp = self._last_imu = nanoseconds(message.header.stamp)
+        imu.take(message)
+        stamp: Any = imu.stamp
         if last is not None and not 0 < stamp - last < 1_000_000_000:
             self._start_anew()
         if self._epoch is not None:
-            self._filter.propagate((stamp - self._epoch) * 1e-9, sample)
+            self._filter.propagate((stamp - self._epoch) * 1e-9, imu.value)
             self._repeats = True
             return
-        self._levelling.append(sample)
+        self._levelling.append(imu.value)
         if len(self._levelling) < START_SAMPLES:
             return
         mean = np.mean(self._levelling, axis=0)[3:]
@@ -272,8 +267,8 @@ class BaseStream(TopicStream[BaseAnswer]):
         if not np.linalg.norm(mean) > 1.0:
             raise DroppedInput(
                 Cause.NO_IMU,
-                f'IMU on {topic} has a mean acceleration of {mean.tolist()} m/s^2 at the start, '
-                'expected gravity, about 9.8 m/s^2; correct the unit of its publisher',
+                f'IMU on {imu.topic.topic} has a mean acceleration of {mean.tolist()} m/s^2 at '
+                'the start, expected gravity, about 9.8 m/s^2; correct the unit of its publisher',
             )
         self._epoch = stamp
         self._filter.start(0.0, mean, *self.settings.start)
@@ -284,14 +279,13 @@ class BaseStream(TopicStream[BaseAnswer]):
         Of [gyro; accelerometer] (6,) [rad/s, m/s^2] at ``stamp`` [ns]. Returns whether that was
         all there is to do; if not, `take` has to look at the message.
         """
-        epoch, last = self._epoch, self._last_imu
+        epoch, last = self._epoch, self._imu.stamp
         if not self._repeats or epoch is None or last is None:
             return False
         if not (0 < stamp - last < 1_000_000_000 and math.isfinite(sum(sample))):
             return False
-        self._sample = self._imu.repeat(self.settings.imu.topic, stamp, sample)
-        self._last_imu = stamp
-        self._filter.propagate((stamp - epoch) * 1e-9, self._sample)
+        self._imu.stamp, self._imu.value = stamp, np.array(sample)
+        self._filter.propagate((stamp - epoch) * 1e-9, self._imu.value)
         return True
 
     def _take_joint_state(self, message: Any) -> BaseAnswer | None:
@@ -370,7 +364,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         r_dot = self._accelerations.rate
         r_dot = np.zeros(self.model.n) if r_dot is None else r_dot
         try:
-            found = forces(state.s, state.r, r_dot, self._tau, self._sample)
+            found = forces(state.s, state.r, r_dot, self._tau, self._imu.value)
             self._contacts.take_forces(found)
         except NotFiniteError as error:
             raise DroppedInput(Cause.NOT_FINITE, str(error)) from error

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -202,7 +202,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     def __init__(
         self, model: TreeModel, settings: TorqueSettings, counts: Counts | None = None
     ) -> None:
-        super().__init__(counts if counts is not None else Counts())
+        super().__init__(counts or Counts())
         if model.loops:
             raise ConfigurationError(
                 f'robot {model.name!r} has closed loops, whose forces no sensor measures, '
@@ -212,14 +212,17 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         self.model, self.settings = model, settings
         cutoff, prefix = settings.acceleration_cutoff, settings.frame_prefix
         self._joints = JointInput(model)
-        self._imus = ImuInput(model, settings.imu_topics, settings.max_skew, cutoff, prefix)
+        self._imus = [
+            ImuInput(model, topic, settings.max_skew, prefix, Differentiator(cutoff))
+            for topic in settings.imu_topics
+        ]
         self._wrenches = WrenchInput(
             model, settings.wrench_topics, settings.wrench_timeout, 'drop', prefix
         )
         self._topics: dict[str, Callable[[Any], TorqueEstimate | None]] = {
             'joint_states': self._take_joint_state
         }
-        self._topics |= {t.topic: partial(self._imus.take, t.topic) for t in settings.imu_topics}
+        self._topics |= {imu.topic.topic: imu.take for imu in self._imus}
         self._topics |= {t.topic: partial(self._take_wrench, t) for t in settings.wrench_topics}
         self._rates = Differentiator(cutoff)
         self.links = *(t.link for t in settings.wrench_topics), *settings.unknown_wrenches
@@ -241,7 +244,8 @@ class TorqueStream(TopicStream[TorqueEstimate]):
     @property
     def newest_stamps(self) -> dict[str, int | None]:
         """Stamps [ns] of the inputs taken last, None before the first."""
-        return {'joint state': self._last_stamp, **self._imus.newest_stamps}
+        imus = {imu.topic.topic: imu.stamp for imu in self._imus}
+        return {'joint state': self._last_stamp, **imus}
 
     @property
     def details(self) -> dict[str, str]:
@@ -335,15 +339,16 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         readings[place[ACCELERATIONS]] = self._rates.rate
         if EFFORTS in place:
             self._joints.read(message, 'effort', readings[place[EFFORTS]], Cause.MISSING_EFFORT)
-        age = self._imus.age(stamp)
-        for topic, sample in zip(self._imus.topics, self._imus.samples(), strict=True):
-            name = f'accelerometer[{topic.link}]'
-            readings[place[name]] = sample.acceleration
-            readings[place[f'angular_acceleration[{topic.link}]']] = sample.angular_acceleration
-            if sample.covariance is not None:
-                self._note_covariance(name, sample.covariance)
-            if topic.link == self._on_base:
-                state.v[3:] = self.model.frame(topic.link).placement[:3, :3] @ sample.turning
+        age = max((imu.age(stamp) for imu in self._imus), default=0.0)
+        for imu in self._imus:
+            link: str = imu.topic.link
+            name, turning = f'accelerometer[{link}]', cast('Differentiator', imu.turning)
+            readings[place[name]] = imu.value[3:]
+            readings[place[f'angular_acceleration[{link}]']] = turning.rate
+            if any(imu.covariance):
+                self._note_covariance(name, np.reshape(imu.covariance, (3, 3)))
+            if link == self._on_base:
+                state.v[3:] = self.model.frame(link).placement[:3, :3] @ imu.value[:3]
         wrenches, _ = self._wrenches.at(stamp, '')
         for wrench in wrenches:
             at = place[_sensor_of(wrench.link)]
