@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from geolin_demos.demo.__main__ import published
 from geolin_tools.modes import displaced
-from geolin_tools.view.bag import Bag
 from geolin_tools.view.page import Page
 from geolin_tools.view.scene import drawn
-from geolin_tools.view.source import Standing
+from geolin_tools.view.source import Bag, Standing
 from scipy.spatial.transform import Rotation
 from support.close import assert_close
 from support.standing import urdf_of

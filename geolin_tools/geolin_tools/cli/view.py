@@ -81,14 +81,12 @@ def run(options: argparse.Namespace) -> int:
 def _source(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Source | None':
     if options.what is None:
         return _live(options, interrupted)
-    if Path(options.what).is_dir() or Path(options.what).suffix in BAGS:
-        from geolin_tools.view.bag import Bag
+    from geolin_tools.view.source import Bag, Standing
 
+    if Path(options.what).is_dir() or Path(options.what).suffix in BAGS:
         options.bags = [Path(options.what)]
         with open_bags(options) as opened:
             return Bag(opened, Progress(options))
-    from geolin_tools.view.source import Standing
-
     urdf = locate(options.what)
     model = read_model(urdf, options)
     supports = read_supports(urdf, model, options.contacts)
