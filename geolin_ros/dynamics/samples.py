@@ -20,7 +20,6 @@ from geolin_ros.dynamics.arguments import failure, packed_of, state_data, vector
 from geolin_ros.dynamics.engine import Engine
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import se3 as kernels
-from geolin_ros.kernels.cholesky import factor
 from geolin_ros.kernels.kinematics import group_transform
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.layout import LANES, Packed
@@ -202,10 +201,15 @@ class Robot:
         return np.asarray(self._T[:, self._first :].T @ tree)
 
     def _check(self, task: 'Task', k: int, M: Array, f: BoolArray) -> None:
+        from scipy.linalg.lapack import dpotrf  # few robots have mimic joints
+
         masked = np.where(f[:, np.newaxis] & f, M, np.eye(len(M)))
-        failed = factor(masked, 0, np.empty_like(M))
-        if failed != 0:
-            raise task.failure(k, SINGULAR + self._first + failed - 1)
+        factor, failed = dpotrf(masked, lower=True)
+        good = np.diagonal(factor) ** 2 > 1e-14 * np.diagonal(masked)
+        if failed:
+            good[failed - 1 :] = False
+        if not good.all():
+            raise task.failure(k, SINGULAR + self._first + int(np.argmin(good)))
 
     def _freed(self, task: 'Task', D: Array, is_free: BoolArray) -> Array:
         """Return derivatives from those of forces: M_ff dnu_f = dtau_f - M_fu dnu_u - D_f."""

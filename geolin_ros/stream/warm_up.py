@@ -7,8 +7,7 @@ from typing import get_args
 import numpy as np
 
 from geolin_ros.description import Description, Joint, Link
-from geolin_ros.kernels.odometry import CHILD_TWIST, place_base
-from geolin_ros.kernels.se3 import quaternion, retract
+from geolin_ros.kernels.se3 import CHILD_TWIST, place_base, quaternion, retract
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import Base, TreeModel

@@ -243,10 +243,9 @@ def column(ints, floats, ws, out, j, moving):
         root, i = i, parent(ints, i)
     b_s, b_r, b_g = times_minus_G(ws, P_s), times_minus_G(ws, P_r), times_minus_G(ws, P_g)
     to = 5 + j
-    if is_free(ints, 0):
-        put_base(out, m, to, b_s, b_r, b_g)
-    else:
-        put_base(out, m, to, P_s, P_r, P_g)
+    s, r, g = (b_s, b_r, b_g) if is_free(ints, 0) else (P_s, P_r, P_g)
+    for e in range(6):
+        put(out, m, e, to, s[e], r[e], g[e])
     for i in range(1, nb):
         if root <= i < end(ints, root):
             continue
@@ -282,11 +281,10 @@ def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
         x_r = inverse * u_r + dot(Ut, a_r)
         x_g = inverse * u_g + dot(Ut, a_g)
         if is_free(ints, i):
-            put(out, m, 5 + i, to, -x_s, -x_r, -x_g)
             S = six(ws, here + at.S)
             a_s, a_r, a_g = minus(a_s, S, x_s), minus(a_r, S, x_r), minus(a_g, S, x_g)
-        else:
-            put(out, m, 5 + i, to, x_s, x_r, x_g)
+            x_s, x_r, x_g = -x_s, -x_r, -x_g
+        put(out, m, 5 + i, to, x_s, x_r, x_g)
         if i == moved:
             a_s = plus(a_s, six(ws, work(j) + at.SDD), 1.0)
             a_r = plus(a_r, six(ws, work(j) + at.JUMP), 1.0)
@@ -297,13 +295,6 @@ def own_branch(ints, ws, out, j, root, moving, b_s, b_r, b_g):
             put_strided(ws, k, 1, a_s)
             put_strided(ws, k + 6, 1, a_r)
             put_strided(ws, k + 12, 1, a_g)
-
-
-@lean_kernel
-def put_base(out, m, to, s, r, given):
-    """Store the rows of the base of the three columns of a joint."""
-    for e in range(6):
-        put(out, m, e, to, s[e], r[e], given[e])
 
 
 @lean_kernel

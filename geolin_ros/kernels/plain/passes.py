@@ -368,7 +368,8 @@ def eliminate(ints, floats, x, given, ws, moving, status, first):
         mass, trace = ws[here + at.CARRIED_MASS], ws[here + at.CARRIED_TRACE]
         ws[above + at.CARRIED_MASS] += mass
         ws[above + at.CARRIED_TRACE] += trace
-        if is_free(ints, i):
+        free = is_free(ints, i)
+        if free:
             ws[source + 11] += torque - given[6 + c]
             D = dot(U, S) + floats[link + at.ARMATURE]
             bound = 2.0 * mass * (S[0] * S[0] + S[1] * S[1] + S[2] * S[2])
@@ -379,17 +380,16 @@ def eliminate(ints, floats, x, given, ws, moving, status, first):
             inverse = 1.0 / D
             ws[here + at.D_INVERSE] = inverse
             Ut = scaled3(inverse, U) + scaled3(inverse, U[3:])
-            put_six(ws, here + at.UT, Ut)
-            for k in at.COLUMNS:
-                column = minus(strided(ws, rows + k, 12), Ut, ws[source + k])
-                put_strided(ws, carried + k, 12, plus(strided(ws, carried + k, 12), column, 1.0))
         else:
             ws[source + 11] += torque + floats[link + at.ARMATURE] * given[6 + c]
             ws[here + at.D_INVERSE] = 1.0
-            put_six(ws, here + at.UT, U)
-            for k in at.COLUMNS:
-                column = strided(ws, rows + k, 12)
-                put_strided(ws, carried + k, 12, plus(strided(ws, carried + k, 12), column, 1.0))
+            Ut = U
+        put_six(ws, here + at.UT, Ut)
+        for k in at.COLUMNS:
+            column = strided(ws, rows + k, 12)
+            if free:
+                column = minus(column, Ut, ws[source + k])
+            put_strided(ws, carried + k, 12, plus(strided(ws, carried + k, 12), column, 1.0))
         if moving:
             eliminate_displacements(ints, ws, i)
 

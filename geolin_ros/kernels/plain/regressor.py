@@ -17,6 +17,7 @@ from geolin_ros.kernels.simd.spatial_vectors import (
 )
 
 PARAMETERS = 10  # of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame origin
+PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # rows and columns of the last six
 
 
 @lean_kernel
@@ -69,18 +70,14 @@ def unit_wrench(c, w, d, k):
     With the acceleration c of its origin, gravity in it, twist rate d and angular velocity w:
     mass: (c; 0);  first moment h: (d x h + w x (w x h); h x c);  inertia I: (0; I d + w x I w)
     """
-    zero = 0.0 * c[0]
-    none = zero, zero, zero
+    none = 0.0, 0.0, 0.0
     if k == 0:
         return c, none
     if k < 4:
-        h = axis(zero, k - 1)
+        h = axis(k - 1)
         return sum3(cross3(d, h), cross3(w, cross3(w, h))), cross3(h, c)
-    row, column = 0, 0  # of Ixx, Ixy, Iyy, Ixz, Iyz, Izz
-    if k > 4:
-        column = 1 if k < 7 else 2
-        row = k - 5 if k < 7 else k - 7
-    e, g = axis(zero, row), axis(zero, column)
+    row, column = PAIRS[k - 4]
+    e, g = axis(row), axis(column)
     Id, Iw = scaled3(dot3(g, d), e), scaled3(dot3(g, w), e)
     if row != column:
         Id, Iw = sum3(Id, scaled3(dot3(e, d), g)), sum3(Iw, scaled3(dot3(e, w), g))
@@ -88,13 +85,9 @@ def unit_wrench(c, w, d, k):
 
 
 @lean_kernel
-def axis(zero, k):
-    """Return the k-th unit vector, of numbers like ``zero``."""
-    return (
-        zero + (1.0 if k == 0 else 0.0),
-        zero + (1.0 if k == 1 else 0.0),
-        zero + (1.0 if k == 2 else 0.0),
-    )
+def axis(k):
+    """Return the k-th unit vector."""
+    return 1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0
 
 
 @lean_kernel

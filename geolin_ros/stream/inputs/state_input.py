@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.kernels.odometry import CHILD_TWIST, WORLD_TWIST, place_base
+from geolin_ros.kernels.se3 import CHILD_TWIST, WORLD_TWIST, place_base
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3

@@ -21,7 +21,7 @@ MOUNT = 'mount -t tmpfs -o size=500m tmpfs "$DISK"; '
 FILL = 'cp -a "$SEED/." "$DISK/geolin_ros"; cat /dev/zero > "$DISK/rest" 2> /dev/null || true; '
 FULL = MOUNT + 'mkdir -m 700 "$DISK/geolin_ros"; ' + FILL + 'exec "$@"'
 READ_ONLY = MOUNT + 'mount -o remount,ro "$DISK"; exec "$@"'
-SMALL = 'odometry.place_base-*'
+SMALL = 'se3.place_base-*'
 """A kernel that is not in the cache of the full disk."""
 
 
