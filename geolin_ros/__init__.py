@@ -42,13 +42,10 @@ if TYPE_CHECKING:
     from geolin_ros.dynamics.kinematics import Kinematics
     from geolin_ros.dynamics.variation import Variation
     from geolin_ros.linearization.batch import LinearizationBatch
-    from geolin_ros.linearization.constrained_dynamics import (
-        constrained_forward_dynamics,
-        constraints_of,
-    )
     from geolin_ros.linearization.contacts import Contact
+    from geolin_ros.linearization.contacts.constraints import constraints_of
     from geolin_ros.linearization.discretization import Discretization
-    from geolin_ros.linearization.linearizer import Linearizer
+    from geolin_ros.linearization.linearizer import Linearizer, constrained_forward_dynamics
     from geolin_ros.linearization.reduction import reduce
     from geolin_ros.linearization.result import Linearization
     from geolin_ros.model.state import State
@@ -91,10 +88,10 @@ _HOMES = {
         'dynamics.kinematics': 'Kinematics',
         'dynamics.variation': 'Variation',
         'linearization.batch': 'LinearizationBatch',
-        'linearization.constrained_dynamics': 'constrained_forward_dynamics constraints_of',
         'linearization.contacts': 'Contact',
+        'linearization.contacts.constraints': 'constraints_of',
         'linearization.discretization': 'Discretization',
-        'linearization.linearizer': 'Linearizer',
+        'linearization.linearizer': 'Linearizer constrained_forward_dynamics',
         'linearization.reduction': 'reduce',
         'linearization.result': 'Linearization',
         'model.state': 'State',

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from geolin_estimation.kernels import invariant_filter as kernels
 from geolin_ros.dynamics.functions import Dynamics
-from geolin_ros.dynamics.points import Points
+from geolin_ros.dynamics.kinematics import Points
 from geolin_ros.errors import ConfigurationError, NotFiniteError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.contacts.description import resolve

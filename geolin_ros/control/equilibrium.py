@@ -22,7 +22,7 @@ from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, InfeasibleError
-from geolin_ros.linearization.constrained_dynamics import constraints_of
+from geolin_ros.linearization.contacts.constraints import constraints_of
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.optional import optional

@@ -19,18 +19,24 @@ says how many share the call; the results do not depend on it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import about_state, about_states, truth
 from geolin_ros.dynamics.samples import Robot, States, Task, robot_of
+from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array, BoolArray
 
 About = State | States
+SMALL_SHARE = 1e-8
+"""Below it half of the sixteen digits of a number are lost."""
+SURE = 1e-10
+"""Above it the inverse of a matrix has a digit of each share."""
 
 
 @about_states
@@ -171,6 +177,51 @@ def mass_matrix_inverse(model: TreeModel, state: About, threads: int = 1) -> Arr
     """Return M^-1 (m, m); errors as of `forward_dynamics`."""
     task, by_given = Task.about(model, state, threads=threads), 2 * model.m + np.arange(model.m)
     return task.of(robot_of(model).derivatives(task, all_free(model), by_given))
+
+
+class Conditioning(NamedTuple):
+    """How near a mass matrix is to a singular one."""
+
+    share: float
+    """Smallest part of the inertia at a velocity that is left where all others are free."""
+    velocity: str
+    """The velocity that has it."""
+
+    @property
+    def warning(self) -> str:
+        """What to think of it, as a sentence; empty if nothing is wrong."""
+        if self.share >= SMALL_SHARE:
+            return ''
+        return (
+            f'of the inertia at {self.velocity} only {self.share:.1e} is left where all others '
+            f'are free, expected {SMALL_SHARE:.0e} or more: nu_dot, A and B lose '
+            f'{-np.log10(self.share):.0f} of 16 digits; leave the posture, or give the links '
+            'behind that joint, or its rotor, more inertia'
+        )
+
+
+@about_state
+def conditioning(model: TreeModel, state: State) -> Conditioning:
+    """Return how near the mass matrix M (m, m) is to a singular one.
+
+    The share of velocity c is 1 / (M_cc (M^-1)_cc), whatever the units. Its inverse is at most the
+    condition number of M, however rows and columns are scaled; with a diagonal of ones that number
+    is at most m^2 times as large.
+
+    Errors as of `mass_matrix_inverse`: one that names the joint if M is singular to working
+    precision.
+    """
+    M = mass_matrix(model, state)
+    scale = np.sqrt(M.diagonal())
+    with np.errstate(divide='ignore', invalid='ignore'):
+        try:
+            shares = 1.0 / np.linalg.inv(M / np.outer(scale, scale)).diagonal()
+        except np.linalg.LinAlgError:
+            shares = np.zeros(model.m)
+    if not np.all(shares > SURE):  # what is left may be rounding alone
+        shares = 1.0 / (M.diagonal() * mass_matrix_inverse(model, state).diagonal())
+    c = int(np.argmin(shares))
+    return Conditioning(float(shares[c]), str(state_labels(model)[model.m + c]))
 
 
 class Dynamics:

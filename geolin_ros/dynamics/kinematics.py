@@ -11,15 +11,17 @@ E. Both D, ``expressed_in``, and C, ``base``, are any frame: 'body', 'inertial',
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import state_data
+from geolin_ros.dynamics.samples import States, state_rows
 from geolin_ros.errors import InputError, NotFiniteError, ShapeError
-from geolin_ros.kernels.kinematics import move_bodies, propagate_jacobians
+from geolin_ros.kernels.kinematics import move_bodies, place_points, propagate_jacobians
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
@@ -254,3 +256,45 @@ def check_state(model: TreeModel, state: State) -> None:
             f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
             f'{model.name!r} is fixed'
         )
+
+
+class Places(NamedTuple):
+    """Where K frames are at N states, and how they move."""
+
+    p: Array
+    """(N, K, 3) origins in the world [m]."""
+    R: Array
+    """(N, K, 3, 3) axes in the world."""
+    J: Array
+    """(N, K, 6, m) from nu = (base twist; joint rates) to [linear; angular] in world axes."""
+
+
+class Points:
+    """Frames of a robot, placed at many states at a time.
+
+    Parameters
+    ----------
+    model
+        A robot with a floating base.
+    frames
+        Frames fixed to bodies of it, see `TreeModel.frame`.
+    """
+
+    def __init__(self, model: TreeModel, frames: Sequence[Frame]) -> None:
+        self.model = model
+        self._workspace = make_workspace(model.tree)
+        self._bodies = np.array([frame.body for frame in frames], dtype=np.int64)
+        self._places = np.array([frame.placement[:3, 3] for frame in frames])
+        self._turns = np.array([frame.placement[:3, :3] for frame in frames])
+
+    def __call__(self, states: States) -> Places:
+        """Return where the frames are.
+
+        Raises `ShapeError` or `NotFiniteError` if the states are not those of the robot.
+        """
+        data = state_rows(self.model, states)
+        shape = len(data), len(self._bodies)
+        p, R = np.empty((*shape, 3)), np.empty((*shape, 3, 3))
+        J = np.empty((*shape, 6, 6 + self.model.n))
+        place_points(self.model.tree, self._workspace, data, self._bodies, self._places, p, R, J)
+        return Places(p, R @ self._turns, J)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,10 +71,15 @@ class LinearizationBatch:
         """Return N."""
         return len(self.A)
 
+    @overload
+    def __getitem__(self, k: int) -> Linearization: ...
+    @overload
+    def __getitem__(self, k: slice) -> LinearizationBatch: ...
     def __getitem__(self, k: int | slice) -> Linearization | LinearizationBatch:
         """Return one linearization, or a shorter batch."""
         if isinstance(k, slice):
-            return self.part(k)
+            names = (*ARRAYS, 'states', 'tau')
+            return dataclasses.replace(self, **{name: getattr(self, name)[k] for name in names})
         return Linearization(
             **{name: getattr(self, name)[k] for name in ARRAYS},
             columns=self.columns,
@@ -92,11 +97,6 @@ class LinearizationBatch:
         velocities = self.states[:, self.states.shape[1] - m :]
         drift = np.concatenate((velocities, self.nu_dot), axis=1)
         return dataclasses.replace(self, A=frozen(self.A), drift=drift, reference='frozen')
-
-    def part(self, k: slice) -> LinearizationBatch:
-        """Return some of the samples."""
-        names = (*ARRAYS, 'states', 'tau')
-        return dataclasses.replace(self, **{name: getattr(self, name)[k] for name in names})
 
 
 class Batches:
@@ -202,7 +202,7 @@ class Batches:
             )
         if len(batch) < count:
             raise ShapeError(f'out has room for {len(batch)} samples, expected at least {count}')
-        batch = batch.part(slice(count))
+        batch = batch[:count]
         if samples is None:
             self._one_by_one(task, wrenches, batch)
         else:

@@ -29,12 +29,12 @@ import numpy as np
 from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError, check_choice
 from geolin_ros.kernels.engine import exponential
 from geolin_ros.linearization.about import Reference
-from geolin_ros.linearization.representation import TwistChange, twist_from_body
+from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.spatial.frames import Representation
+from geolin_ros.spatial.frames import MovingFrame, Representation, expression_frame, twist
 from geolin_ros.typing import Array, IntArray
 
 Method = Literal['midpoint', 'euler', 'zoh', 'rkmk4']
@@ -109,7 +109,8 @@ class Discretization:
         # z_H is a displacement of the reference: J_r(d) makes it one of the next state
         after.K = after.K @ se3.right_jacobian(self.defect[:6])
         defect = self.defect.copy()
-        there = twist_from_body(reference.H, reference.v, representation)
+        B = MovingFrame(reference.H, reference.v)
+        there = twist(B, expression_frame(B, representation))
         defect[after.v] = after.Y @ self.next_state.v - there
         return dataclasses.replace(
             self,

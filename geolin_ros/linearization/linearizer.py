@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import by_position, state_data, vector, wrong_state
+from geolin_ros.dynamics.arguments import (
+    about_state,
+    by_position,
+    state_data,
+    vector,
+    wrong_state,
+)
 from geolin_ros.errors import ConfigurationError, ShapeError
 from geolin_ros.kernels.status import OK, REDUNDANT
 from geolin_ros.linearization.about import About, Reference
@@ -391,3 +397,27 @@ class Linearizer:
         """Prepare the engine anew: its memory is of one process."""
         self.__init__(kept['model'], kept['contacts'], length=kept['length'])  # type: ignore[misc]
         self._state.data[:], self._tau[:] = kept['state'], kept['tau']
+
+
+@about_state
+def constrained_forward_dynamics(
+    model: TreeModel,
+    state: State,
+    tau: ArrayLike,
+    contacts: Sequence[Closure],
+    wrenches: Sequence[Wrench] = (),
+    length: float = 0.1,
+) -> tuple[Array, Array]:
+    """Return the accelerations and contact forces that joint efforts produce.
+
+    [Featherstone 2008, chapter 8]. Arguments and errors as of a `Linearizer` and its call.
+
+    Returns
+    -------
+    nu_dot : (m,)
+        Base twist rate in base axes, then joint accelerations; fixed base: the latter alone.
+    wrenches : (rows,)
+        On the robot, 3 or 6 a contact, in axes of and about the contact frame [N, N m].
+    """
+    found = Linearizer(model, contacts, length=length)(state, tau, wrenches=wrenches)
+    return found.nu_dot.copy(), found.wrenches.copy()

@@ -17,7 +17,6 @@ A fixed base has no twist: nothing changes. What it makes of A and B: `Lineariza
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from geolin_ros.model.state import State
 from geolin_ros.spatial import se3
@@ -25,23 +24,14 @@ from geolin_ros.spatial.frames import MovingFrame, Representation, expression_fr
 from geolin_ros.typing import Array
 
 
-def twist_from_body(H: ArrayLike, v: ArrayLike, representation: Representation) -> Array:
-    """Return the base twist (6,) in a representation, from the body twist v at the pose H (4, 4).
-
-    Raises `ConfigurationError` if the representation is unknown.
-    """
-    B = MovingFrame(np.array(H, dtype=np.float64))
-    return twist_map(B, expression_frame(B, representation)) @ np.asarray(v, dtype=np.float64)
-
-
 class TwistChange:
     """T of Eq. (1) about a state."""
 
     def __init__(self, state: State, representation: Representation) -> None:
-        B, n = MovingFrame(state.H), state.r.size
+        B, n = MovingFrame(state.H, state.v), state.r.size
         C = expression_frame(B, representation)
         self.v = slice(6 + n, 12 + n)
-        self.Y, self.Y_inverse = twist_map(B, C), twist_map(C, B)
+        self.frames, self.Y, self.Y_inverse = (B, C), twist_map(B, C), twist_map(C, B)
         self.K = sensitivity(state.v, representation)
 
     def from_body(self, M: Array) -> Array:
@@ -66,13 +56,3 @@ def sensitivity(v: Array, representation: Representation) -> Array:
     if representation == 'mixed':
         K[:3, 3:], K[3:, 3:] = se3.cross3(v[:3]), se3.cross3(v[3:])
     return K
-
-
-def spin_of(v: Array, representation: Representation) -> Array:
-    """Return Y^-1 Ydot (6, 6) along the body twist v."""
-    if representation == 'inertial':
-        return se3.cross(v)
-    turning = np.zeros(6)
-    if representation == 'mixed':
-        turning[3:] = v[3:]
-    return se3.cross(turning)

@@ -123,12 +123,3 @@ def apparent_acceleration(B: MovingFrame, v_dot: ArrayLike, C: MovingFrame) -> A
     """
     turning = se3.cross(relative_twist(B, C)) @ B.v
     return twist_map(B, C) @ (turning + np.asarray(v_dot, dtype=np.float64))
-
-
-def body_acceleration(B: MovingFrame, apparent: ArrayLike, C: MovingFrame) -> Array:
-    """Return ^B vdot_{A,B} (6,) from the apparent acceleration in C.
-
-    The inverse of `apparent_acceleration`.
-    """
-    turning = se3.cross(relative_twist(B, C)) @ B.v
-    return twist_map(C, B) @ np.asarray(apparent, dtype=np.float64) - turning

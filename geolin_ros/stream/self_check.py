@@ -78,7 +78,7 @@ class SelfCheck:
 
     def check(self, sample: Sample) -> Verdict | None:
         """Certify a sample and keep the verdict; None if that is impossible."""
-        from geolin_ros.dynamics.conditioning import conditioning  # not before the first check
+        from geolin_ros.dynamics.functions import conditioning  # not before the first check
 
         start = time.thread_time()  # what others take meanwhile is not the check's
         try:

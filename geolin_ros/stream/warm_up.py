@@ -21,8 +21,7 @@ def warm_up() -> None:
     Takes a few seconds on a new machine and a fraction of one afterwards, see the cache folder
     `geolin_ros.kernels._jit.CACHE_FOLDER`.
     """
-    from geolin_ros.dynamics.conditioning import conditioning
-    from geolin_ros.dynamics.functions import inverse_dynamics
+    from geolin_ros.dynamics.functions import conditioning, inverse_dynamics
     from geolin_ros.dynamics.kinematics import Kinematics
 
     model = small_model()

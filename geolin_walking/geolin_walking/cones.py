@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.points import Places
+from geolin_ros.dynamics.kinematics import Places
 from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array

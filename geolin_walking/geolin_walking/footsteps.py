@@ -17,8 +17,8 @@ import numpy as np
 
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import mass_matrix
+from geolin_ros.dynamics.kinematics import Places
 from geolin_ros.dynamics.momentum import centre_of_mass
-from geolin_ros.dynamics.points import Places
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.typing import Array

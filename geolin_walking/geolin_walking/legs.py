@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.points import Places, Points
+from geolin_ros.dynamics.kinematics import Places, Points
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array, IntArray
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import inverse_dynamics
-from geolin_ros.dynamics.points import Places
+from geolin_ros.dynamics.kinematics import Places
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

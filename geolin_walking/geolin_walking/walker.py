@@ -25,7 +25,7 @@ from geolin_control.stages import Solution, StageProblem
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics.functions import mass_matrix
-from geolin_ros.dynamics.points import Places
+from geolin_ros.dynamics.kinematics import Places
 from geolin_ros.errors import ConfigurationError, NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.along import LinearizedTrajectory, differences, retracted
 from geolin_ros.linearization.contacts.description import Contact

@@ -26,9 +26,9 @@ from geolin_ros.errors import (
     UnknownNameError,
     UnsolvableError,
 )
-from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
 from geolin_ros.linearization.contacts.constraints import Constraint, rows_at
+from geolin_ros.linearization.linearizer import constrained_forward_dynamics
 from geolin_ros.linearization.reduction import reduce
 
 GAINS, DAMPED = {'kp': 50.0, 'kd': 14.0}, {'kd': 3.0}

@@ -16,8 +16,7 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.weights import HUMANOID, QUADRUPED, Weights, cost, weights_for
 from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, NotStabilizableError, UnknownNameError
-from geolin_ros.linearization.constrained_dynamics import constrained_forward_dynamics
-from geolin_ros.linearization.linearizer import Linearizer
+from geolin_ros.linearization.linearizer import Linearizer, constrained_forward_dynamics
 from geolin_ros.linearization.reduction import reduce
 
 

@@ -22,7 +22,7 @@ from geolin_ros import (
     inverse_dynamics,
     mass_matrix,
 )
-from geolin_ros.dynamics.conditioning import SMALL_SHARE, conditioning
+from geolin_ros.dynamics.functions import SMALL_SHARE, conditioning
 from geolin_ros.errors import SingularInertiaError
 
 EPS = np.finfo(np.float64).eps

@@ -10,8 +10,7 @@ from geolin_estimation.base_state import BUFFER, BaseFilter, Deviations, Feet, F
 from geolin_estimation.kernels import invariant_filter as kernels
 
 from geolin_ros import TreeModel, inverse_dynamics, robots
-from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.dynamics.points import Points
+from geolin_ros.dynamics.kinematics import Kinematics, Points
 from geolin_ros.errors import ConfigurationError, NotFiniteError, UnknownNameError
 from geolin_ros.linearization.contacts import Contact
 

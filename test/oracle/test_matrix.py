@@ -42,7 +42,7 @@ from geolin_ros import (
     mass_matrix_inverse,
 )
 from geolin_ros.description import Mimic
-from geolin_ros.linearization.constrained_dynamics import constraints_of
+from geolin_ros.linearization.contacts.constraints import constraints_of
 
 STEP = 1e-3
 WRENCHES = ('body', 'world', 'world_oriented')

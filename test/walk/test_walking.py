@@ -24,8 +24,7 @@ from support.taking import Source, dropped, take
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.dynamics.points import Points
+from geolin_ros.dynamics.kinematics import Kinematics, Points
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.topics import Counts

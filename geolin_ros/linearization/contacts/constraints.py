@@ -13,8 +13,10 @@ rates of these numbers, a' = a_lin + w x v the classical acceleration, W = X V_2
 [Featherstone 2008, chapter 8; Traversaro 2019, section 8]
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,11 +29,15 @@ from geolin_ros.linearization.contacts.description import (
     check,
     pose_of,
     resolve,
+    wrench_labels,
 )
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
+
+if TYPE_CHECKING:  # imported when it is first used
+    from geolin_ros.dynamics.constraints import Constraints
 
 
 class End(NamedTuple):
@@ -75,7 +81,7 @@ class Constraint:
         if isinstance(contact, Contact) and contact.reference is not None:
             self.anchor = pose_of(contact, 'reference', contact.reference)
 
-    def rows(self, motion: 'Motion') -> Rows:
+    def rows(self, motion: Motion) -> Rows:
         """Return Eq. (1) or (2) at nu_dot = 0; for constant y, d(X y) = ((X y) x) rel."""
         one, *others = (motion.end(frame) for frame in self.frames)
         if others:
@@ -192,8 +198,40 @@ def rows_at(
     model: TreeModel, constraints: Sequence[Constraint], state: State
 ) -> tuple[Array, Array]:
     """Return J (rows, m), and the derivative (rows, 2 m) of J nu by z."""
-    motion = Motion(model, state)
-    found = [constraint.rows(motion) for constraint in constraints]
-    empty = np.zeros((0, model.m)), np.zeros((0, 2 * model.m))
-    J, changes = ([rows.J for rows in found], [rows.velocity_by_state for rows in found])
-    return np.vstack((empty[0], *J)), np.vstack((empty[1], *changes))
+    stacked = _all_rows(model, constraints, state)
+    return stacked.J, stacked.velocity_by_state
+
+
+def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) -> Constraints:
+    """Return the rows of contacts and loops in force, and their bias with its feedback.
+
+    [Kim 2012, Eqs. (54), (55)].
+
+    Returns
+    -------
+    Constraints
+        3 or 6 rows a contact, in axes of the contact frame; multipliers are forces [N] and
+        torques [N m] there.
+
+    Raises
+    ------
+    UnknownNameError, ConfigurationError
+        If a contact does not fit the robot, see `Contact`.
+    ShapeError, NotFiniteError, InputError
+        If the state does not fit the robot, see `kinematics.Kinematics`.
+    """
+    from geolin_ros.dynamics.constraints import Constraints
+    from geolin_ros.dynamics.kinematics import check_state
+
+    check_state(model, state)
+    active = [contact for contact in contacts if contact.active]
+    found = _all_rows(model, [Constraint(model, contact) for contact in active], state)
+    return Constraints(found.J, found.c, tuple(label.name for label in wrench_labels(active)))
+
+
+def _all_rows(model: TreeModel, constraints: Sequence[Constraint], state: State) -> Rows:
+    """Return the rows of all constraints at a state."""
+    motion, m = Motion(model, state), model.m
+    found = [Rows(np.zeros((0, m)), np.zeros(0), np.zeros((0, 2 * m)))]
+    found += [constraint.rows(motion) for constraint in constraints]
+    return Rows(*map(np.concatenate, zip(*found, strict=True)))

@@ -13,7 +13,7 @@ from geolin_ros.description import Description
 from geolin_ros.description.overlay import apply_overlay
 from geolin_ros.dynamics.functions import inverse_dynamics
 from geolin_ros.dynamics.variation import inertia_of_parameters, parameters_of_inertias
-from geolin_ros.linearization.constrained_dynamics import constraints_of
+from geolin_ros.linearization.contacts.constraints import constraints_of
 from geolin_ros.linearization.contacts.description import Closure, Contact
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.dynamics.points import Points
+from geolin_ros.dynamics.kinematics import Kinematics, Points
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
