@@ -3,7 +3,7 @@
 """What stands between a feedback law and the motors: limits, ramps, and a way to fall back."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -35,9 +35,12 @@ class EffortGuard:
 
     def __init__(self, limits: Array, settings: GuardSettings | None = None) -> None:
         self.settings = settings or GuardSettings()
-        for name, value in vars(self.settings).items():
+        for field in fields(GuardSettings):
+            value = getattr(self.settings, field.name)
             if not 0.0 < value < math.inf:
-                raise ConfigurationError(f'{name} is {value!r} s, expected a positive number')
+                raise ConfigurationError(
+                    f'{field.name} is {value!r} s, expected a positive number'
+                )
         self.limits = np.array(limits, dtype=np.float64)
         self.share, self._efforts = 0.0, np.zeros_like(self.limits)
         self._time: float | None = None

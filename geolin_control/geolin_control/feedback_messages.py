@@ -3,7 +3,6 @@
 """Inputs and outputs of a regulator, from and into messages."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from geolin_control.regulator import Measured, Reference, Source
 from geolin_ros.control.lqr import Gains
 from geolin_ros.errors import InputError
+from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -91,48 +91,49 @@ def frames_in_force(message: Any) -> tuple[str, ...]:
 
 def write_gains(
     message: Any,
+    make: Callable[[str], Any],
     model: TreeModel,
-    contacts: Sequence[Any],
-    state: State,
-    feedforward: Array,
-    K: Array,
-    K_complement: Array,
+    contacts: Sequence[Closure],
+    law: tuple[State, Array, Array, Array],
 ) -> None:
-    """Write a law into a geolin_msgs/FeedbackGains; ``contacts`` are messages."""
+    """Write state, feedforward, K and K_complement of a law into a geolin_msgs/FeedbackGains.
+
+    ``make`` returns an empty message of geolin_msgs by its name.
+    """
+    state, feedforward, K, K_complement = law
     message.model_hash = model.hash
     message.joint_names = list(model.joint_names)
     message.actuated_joints = list(model.actuated_joints)
     message.columns = [label.name for label in state_labels(model)]
-    message.contacts = list(contacts)
+    message.contacts = [make('ContactState') for _ in contacts]
+    for entry, contact in zip(message.contacts, contacts, strict=True):
+        write_contact(entry, contact, model)
     StateWriter(message.state, model.n).write(state)
     message.feedforward = feedforward.tolist()
     write_matrix(message.k, K)
     write_matrix(message.k_complement, K_complement)
 
 
-@dataclass
-class GainsWriter:
-    """Makes geolin_msgs/FeedbackGains of gains, of an empty one and empty ContactState."""
-
-    make_message: Callable[[], Any]
-    make_contact: Callable[[], Any]
-    model: TreeModel
-
-    def write(
-        self, gains: Gains, source: Source, stamp: int, frame: str, compute_time: float
-    ) -> Any:
-        """Return a message of its own; ``stamp`` [ns], ``frame`` of the world."""
-        message, contacts = self.make_message(), [self.make_contact() for _ in gains.supports]
-        write_stamp(message.header.stamp, stamp)
-        message.header.frame_id = frame
-        for contact, support in zip(contacts, gains.supports, strict=True):
-            write_contact(contact, support.contact, self.model)
-        law = gains.state, gains.feedforward, gains.K, gains.K_complement
-        write_gains(message, self.model, contacts, *law)
-        message.dt, message.margin, message.compute_time = gains.dt, gains.margin, compute_time
-        message.source = _SOURCES[source]
-        message.solved = _SOLVED['bank' if gains.solution is None else gains.solution.method]
-        return message
+def gains_message(
+    make: Callable[[str], Any],
+    model: TreeModel,
+    gains: Gains,
+    source: Source,
+    stamp: int,
+    frame: str,
+    compute_time: float,
+) -> Any:
+    """Return a geolin_msgs/FeedbackGains; ``stamp`` [ns], ``frame`` of the world."""
+    message = make('FeedbackGains')
+    write_stamp(message.header.stamp, stamp)
+    message.header.frame_id = frame
+    contacts = [support.contact for support in gains.supports]
+    law = gains.state, gains.feedforward, gains.K, gains.K_complement
+    write_gains(message, make, model, contacts, law)
+    message.dt, message.margin, message.compute_time = gains.dt, gains.margin, compute_time
+    message.source = _SOURCES[source]
+    message.solved = _SOLVED['bank' if gains.solution is None else gains.solution.method]
+    return message
 
 
 def read_gains(message: Any) -> tuple[State, Array, Array, tuple[str, ...]]:

@@ -3,35 +3,138 @@
 """States, linearizations, contacts and references in, efforts and gains out."""
 
 import contextlib
+import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from geolin_control.effort_guard import GuardSettings
 from geolin_control.feedback_messages import frames_in_force, read_measured, read_reference
-from geolin_control.gain_bank import GainBank, GaitGains, SteadyContacts
+from geolin_control.gain_bank import SteadyContacts
+from geolin_control.gain_file import load_bank
 from geolin_control.regulator import Command, Reference, Regulator, RegulatorSettings
 from geolin_ros.control.lqr import Gains
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
-from geolin_ros.errors import GeolinError, InputError
+from geolin_ros.control.weights import Weights, weights_for
+from geolin_ros.errors import ConfigurationError, GeolinError, InputError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
-from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.state_input import StateInput
+from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.parameters.linearizer import shared_rows, stream_settings
+from geolin_ros.stream.parameters.table import (
+    NO_NAMES,
+    Parameter,
+    entries_of,
+    rows_of,
+    settings_of,
+)
 from geolin_ros.stream.topics import Counts, StateStream
+
+_WEIGHTS = {field.name for field in dataclasses.fields(Weights)} - {'single'}
+
+
+def _weight(entry: str) -> tuple[str, float]:
+    name, _, value = (part.strip() for part in entry.partition('='))
+    try:
+        return name, float(value)
+    except ValueError:
+        raise ConfigurationError(
+            f'parameter weights holds {entry!r}, expected name=deviation, the name one of '
+            f'{", ".join(sorted(_WEIGHTS))} or an entry of the state such as s.left_knee'
+        ) from None
+
+
+LQR_TABLE: tuple[Parameter, ...] = (
+    *shared_rows(),
+    Parameter(
+        'supports',
+        NO_NAMES,
+        'Frames that the robot stands on: frame of a point, frame:RADIUS [m] of a ball, '
+        'frame:LENGTHxWIDTH [m] of a sole, and @x,y,z behind it where it is off the origin of the '
+        'frame.',
+        entry=Support.parse,
+    ),
+    *rows_of(
+        RegulatorSettings,
+        {
+            'friction 0.01 ... 10': 'Friction coefficient that equilibria stay below.',
+            'dt 1e-4 ... 0.1 [s]': 'Sample time: efforts are constant over it (zero-order hold).',
+            'calm 0 ... 10 [SI]': 'Largest twist, joint rate and displacement of a linearization '
+            'for the design of gains.',
+            'anchor': 'Whether the reference moves with feet that have slid.',
+            'gains_timeout 0 ... 3600 [s]': 'After this long without a linearization, even if '
+            'none has ever come, damping replaces feedback; 0: never. A gain_bank needs none.',
+            'contacts_timeout 0 ... 10 [s]': 'After this long without gains for the active '
+            'contacts, damping replaces feedback.',
+            'reference_timeout 0.001 ... 10 [s]': 'After this long without a newer one, the '
+            'velocities of a reference are set to zero.',
+            'trust_position 0.001 ... 100 [m]': 'Distance of the base from its reference beyond '
+            'which joints are only damped.',
+            'trust_rotation 0.001 ... 3.2 [rad]': 'Angle of the base from its reference beyond '
+            'which joints are only damped.',
+        },
+    ),
+    Parameter(
+        'weights',
+        NO_NAMES,
+        'Deviations of equal cost, each as name=deviation; others have defaults for the supports.',
+        entry=_weight,
+    ),
+    Parameter(
+        'delay',
+        0.0,
+        'Time from a measurement to its effort, beyond the zero-order hold: whole steps of dt.',
+        unit='s',
+        bounds=(0.0, 0.1),
+    ),
+    Parameter(
+        'gain_bank',
+        '',
+        'File of gains over contact sets and postures, or along a gait, which begins where the '
+        'robot stands; used instead of a design online.',
+        live=False,
+    ),
+    Parameter(
+        'contact_dwell',
+        0.0,
+        'Time for which a change of contacts must last before it is used.',
+        unit='s',
+        bounds=(0.0, 1.0),
+    ),
+    Parameter('design_rate', 20.0, 'Rate of gain designs.', unit='Hz', bounds=(0.1, 1000.0)),
+    Parameter('publish_efforts', False, 'Whether efforts are published; gains always are.'),
+    Parameter(
+        'input_timeout',
+        0.05,
+        'After this long without a joint state, efforts go to zero.',
+        unit='s',
+        bounds=(0.001, 10.0),
+    ),
+    *rows_of(
+        GuardSettings,
+        {
+            'full_swing_time 1e-4 ... 10 [s]': 'Least time of an effort from one limit to the '
+            'other.',
+            'ramp_time 1e-4 ... 60 [s]': 'Time over which feedback takes over from damping.',
+            'damping_time 1e-4 ... 10 [s]': 'Damping reaches the effort limit at a joint rate of '
+            '1 over this.',
+        },
+    ),
+)
 
 NO_BASE = frozenset((Cause.NO_ODOMETRY, Cause.SKEW))
 """Why joints may be known where the base is not."""
 
 
 class FeedbackStream(StateStream[Command]):
-    """Feeds a `Regulator` with messages; knows no graph.
+    """Feeds a `Regulator` with messages, by the values of all parameters; knows no graph.
 
-    Topics: ``joint_states``, ``odom``, ``linearization``, ``contact_states`` and ``reference``. A
-    change of contacts counts after ``contact_dwell`` [s].
+    Topics: ``joint_states``, ``odom``, ``linearization``, ``contact_states`` and ``reference``.
 
     Attributes
     ----------
@@ -43,18 +146,10 @@ class FeedbackStream(StateStream[Command]):
         Of the state that the newest efforts are for [ns]; 0 before the first.
     """
 
-    def __init__(
-        self,
-        model: TreeModel,
-        supports: Sequence[Support],
-        settings: RegulatorSettings,
-        stream_settings: StreamSettings,
-        counts: Counts,
-        bank: GainBank | GaitGains | None = None,
-        contact_dwell: float = 0.0,
-    ) -> None:
+    def __init__(self, model: TreeModel, values: Mapping[str, Any], counts: Counts) -> None:
+        values = default_values() | dict(values)
         super().__init__(counts)
-        self.model, self._states = model, StateInput(model, stream_settings)
+        self.model, self._states = model, StateInput(model, stream_settings(values))
         self._topics = {
             'joint_states': self._take_joint_state,
             'odom': self._take_odometry,
@@ -62,9 +157,11 @@ class FeedbackStream(StateStream[Command]):
             'contact_states': self._take_contacts,
             'reference': self._take_reference,
         }
-        self._make = partial(Regulator, model, supports, settings, bank)
+        bank = load_bank(values['gain_bank'], model) if values['gain_bank'] else None
+        settings = _regulator_settings(values)
+        self._make = partial(Regulator, model, supports_of(values), settings, bank)
         self.regulator = self._make()
-        self._steady = SteadyContacts(self.regulator.standing_on, contact_dwell)
+        self._steady = SteadyContacts(self.regulator.standing_on, values['contact_dwell'])
         self._in_force = self.regulator.standing_on
         self.is_active = self.is_obeyed = False
         self._state = model.neutral_state()
@@ -207,3 +304,28 @@ class FeedbackStream(StateStream[Command]):
                 self._states.read_efforts(whole, tau)
                 self.regulator.guard.begin(tau[self.model.actuated])
         return reason
+
+
+def supports_of(values: Mapping[str, Any]) -> tuple[Support, ...]:
+    """Return what the robot stands on; raises `ConfigurationError` if there is nothing."""
+    supports = tuple(Support.parse(entry) for entry in entries_of(values['supports']))
+    if not supports:
+        raise ConfigurationError(
+            'parameter supports is empty, expected the frames that the robot stands on, as '
+            "['FL_foot:0.02', 'FR_foot:0.02'] or ['left_sole:0.2x0.1']"
+        )
+    return supports
+
+
+def _regulator_settings(values: Mapping[str, Any]) -> RegulatorSettings:
+    steps = values['delay'] / values['dt']
+    if abs(steps - round(steps)) > 1e-6:
+        raise ConfigurationError(
+            f'parameter delay is {values["delay"]:g} s, expected a multiple of dt = '
+            f'{values["dt"]:g} s'
+        )
+    weights, single = None, dict(_weight(entry) for entry in entries_of(values['weights']))
+    if single:
+        groups: dict[str, Any] = {name: single.pop(name) for name in _WEIGHTS & single.keys()}
+        weights = dataclasses.replace(weights_for(supports_of(values)), **groups, single=single)
+    return settings_of(RegulatorSettings, values, delay=round(steps), weights=weights)

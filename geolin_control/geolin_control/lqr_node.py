@@ -23,26 +23,17 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from geolin_control.feedback_messages import GainsWriter
-from geolin_control.feedback_stream import FeedbackStream
-from geolin_control.gain_file import load_bank
-from geolin_control.parameters import LQR_TABLE, regulator_settings, supports_of
+from geolin_control.feedback_messages import gains_message
+from geolin_control.feedback_stream import LQR_TABLE, FeedbackStream
 from geolin_control.regulator import Command, Mode
-from geolin_msgs.msg import (
-    ContactState,
-    ContactStates,
-    FeedbackGains,
-    LinearizedDynamics,
-    ReferenceState,
-)
+from geolin_msgs import msg
+from geolin_msgs.msg import ContactStates, FeedbackGains, LinearizedDynamics, ReferenceState
 from geolin_ros.errors import GeolinError
 from geolin_ros.ros.command_line import Program, run
 from geolin_ros.ros.executor import STEADY
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.topics import LATCHED, NEWEST, overridable
 from geolin_ros.stream.message_fields import write_stamp
-from geolin_ros.stream.parameters.file import default_values
-from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.warm_up import warm_up, warm_up_discretization
 
 LINEARIZATIONS = 'linearizer/linearization'
@@ -97,22 +88,15 @@ class LqrNode(RobotNode):
 
     def make_stream(self, reading: Reading) -> FeedbackStream:
         """Return a stream; it looks up all frames and joints that parameters name."""
-        model, values = reading.model, default_values() | dict(reading.values)
-        return FeedbackStream(
-            model,
-            supports_of(values),
-            regulator_settings(values),
-            stream_settings(values),
-            self._counts,
-            load_bank(values['gain_bank'], model) if values['gain_bank'] else None,
-            values['contact_dwell'],
-        )
+        return FeedbackStream(reading.model, reading.values, self._counts)
 
     def make_pipeline(self, reading: Reading) -> Pipeline:
         """Return a regulator that has made gains once, and the writer of its messages."""
         stream = self.make_stream(reading)
         stream.warm_up()
-        return Pipeline(stream, GainsWriter(FeedbackGains, ContactState, reading.model))
+        return Pipeline(
+            stream, partial(gains_message, lambda name: getattr(msg, name)(), reading.model)
+        )
 
     def adopt(self, pipeline: Pipeline, earlier: Pipeline | None) -> None:
         """Go on where the regulator of the earlier one is."""
@@ -209,7 +193,7 @@ class LqrNode(RobotNode):
             elapsed = time.perf_counter() - start
             source = stream.regulator.source
             self._outputs[0].publish(
-                pipeline.writer.write(gains, source, stream.stamp, stream.world_frame, elapsed)
+                pipeline.writer(gains, source, stream.stamp, stream.world_frame, elapsed)
             )
 
     # ---- efforts

@@ -9,7 +9,7 @@ the newest A and B, or, before there are any near the reference, of those of its
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal, NamedTuple
 
@@ -18,9 +18,9 @@ import numpy as np
 from geolin_control.effort_guard import EffortGuard, GuardSettings
 from geolin_control.gain_bank import GainBank, GaitGains
 from geolin_ros.control.equilibrium import FRICTION, equilibrium
-from geolin_ros.control.lqr import PERIOD, Feedback, Gains, Tuning, regulate
+from geolin_ros.control.lqr import Feedback, Gains, Tuning, regulate
 from geolin_ros.control.support import Support, level
-from geolin_ros.control.weights import Weights, effort_limits
+from geolin_ros.control.weights import effort_limits
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError, UnknownNameError, unknown_name
 from geolin_ros.linearization.contacts.description import Closure, resolve
@@ -50,15 +50,12 @@ class Mode(Enum):
 
 
 @dataclass(frozen=True)
-class RegulatorSettings:
+class RegulatorSettings(Tuning, GuardSettings):
     """How a robot is regulated: the parameters of `lqr_node` of the same names.
 
-    Units are those of SI; ``delay`` are steps of ``dt`` from a measurement to its effort, and
-    ``weights`` by default those that suit the supports.
+    Units are those of SI; ``delay`` are steps of ``dt``.
     """
 
-    dt: float = PERIOD
-    delay: int = 0
     friction: float = FRICTION
     gains_timeout: float = 1.0
     contacts_timeout: float = 0.2
@@ -67,8 +64,6 @@ class RegulatorSettings:
     trust_rotation: float = 0.7
     calm: float = 0.05
     anchor: bool = True
-    weights: Weights | None = None
-    guard: GuardSettings = field(default_factory=GuardSettings)
 
 
 class Reference(NamedTuple):
@@ -196,7 +191,7 @@ class Regulator:
             self.check_supports(sorted({foot for k in self._gait.knots for foot in k.contacts}))
         if self.settings.weights is not None:
             self.settings.weights.deviations(model)  # which looks up what they name
-        self.guard = EffortGuard(effort_limits(model), self.settings.guard)
+        self.guard = EffortGuard(effort_limits(model), self.settings)
         self._linearizer = Linearizer(model, [s.contact for s in supports])
         self._feedback: Feedback | None = None
         self.reference: Reference | None = None
@@ -287,8 +282,7 @@ class Regulator:
                 self.source, C = 'linearization', newest.on(own)
             else:
                 self.source, C = 'model', own(point.state, point.tau)
-            tuning = Tuning(settings.weights, settings.dt, settings.delay)
-            gains = regulate(self.model, point, reduce(C), tuning, self.gains)
+            gains = regulate(self.model, point, reduce(C), settings, self.gains)
         except Exception as error:
             self.failure = str(error)
             raise

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from geolin_control.feedback_messages import frames_in_force, read_gains, write_gains
-from geolin_control.parameters import LQR_TABLE, supports_of
+from geolin_control.feedback_stream import LQR_TABLE, supports_of
 
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.drops import check_finite, nanoseconds
-from geolin_ros.stream.inputs.contact_input import write_contact
 from geolin_ros.stream.inputs.state_input import StateInput
 from geolin_ros.stream.message_fields import read_matrix, write_matrix, write_stamp
 from geolin_ros.stream.parameters.file import default_values
@@ -194,13 +193,10 @@ def write_plan(
     state.data[:] = plan.states[0]
     standing = make('ContactStates')
     standing.header = message.header
-    for contact in stream.contacts:
-        if contact.name in plan.in_force[0]:
-            entry = make('ContactState')
-            write_contact(entry, contact, model)
-            standing.contacts.append(entry)
+    contacts = [contact for contact in stream.contacts if contact.name in plan.in_force[0]]
     law = state, plan.law.efforts, -plan.gains, plan.complement
-    write_gains(gains, model, standing.contacts, *law)
+    write_gains(gains, make, model, contacts, law)
+    standing.contacts = gains.contacts
     gains.dt, gains.compute_time = float(plan.times[1] - plan.times[0]), compute_time
     gains.source = gains.SOURCE_MODEL
     return message, standing

@@ -19,14 +19,14 @@ from support.standing import standing_robot
 pytest.importorskip('mujoco')
 pytest.importorskip('geolin_msgs.msg')
 
-from geolin_control.feedback_messages import GainsWriter
+from geolin_control.feedback_messages import gains_message
 from geolin_demos.balance.baseline import Row, markdown
 from geolin_demos.balance.cases import Moment
 from geolin_demos.balance.robot import leads
 from geolin_demos.balance.robots import simulator_of, standing_parameters
 from geolin_demos.sim.world import text_of
 
-from geolin_msgs.msg import ContactState, FeedbackGains
+from geolin_msgs import msg
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import design
 from geolin_ros.control.posture import standing_posture
@@ -90,8 +90,8 @@ def test_quadruped__stands_on_the_odometry_of_the_state_estimator(tmp_path):
 def test_robot__is_held_until_there_are_gains_of_the_linearizer(source, is_led):
     model, balls = standing_robot('quadruped')
     point = equilibrium(model, standing_posture(model, balls), balls)
-    writer = GainsWriter(FeedbackGains, ContactState, model)
-    message = writer.write(design(model, point), source, 1, 'odom', 0.1)
+    made = design(model, point), source, 1, 'odom', 0.1
+    message = gains_message(lambda name: getattr(msg, name)(), model, *made)
     graph = SimpleNamespace(gains=message, efforts=point.tau)
     here = Moment(point.state, point.tau, point.supports, 0, 0.0)
     assert leads(graph, model)(here) == is_led

@@ -54,7 +54,7 @@ def test_simulator_of_the_launch_file__is_given_options_that_it_has():
 @pytest.mark.parametrize('robot', ['quadruped', 'humanoid'])
 def test_node_parameters__are_in_the_tables_and_mean_the_feet(robot):
     pytest.importorskip('mujoco')
-    from geolin_control.parameters import LQR_TABLE, supports_of
+    from geolin_control.feedback_stream import LQR_TABLE, supports_of
     from geolin_demos.balance.robots import node_parameters, overlay, simulator_of
 
     simulator = simulator_of(robot)

@@ -14,6 +14,7 @@ from support.standing_graph import PERIOD, StandingRobot, Transition
 
 from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains
 from geolin_ros.control.lqr import design
+from geolin_ros.model.labels import state_labels
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_quadruped__stands_and_its_gains_are_those_of_the_library(robot):
     np.testing.assert_allclose(feedforward, robot.point.tau, atol=1e-6)
     np.testing.assert_allclose(state.data, robot.posture.data, atol=1e-9)
     assert message.model_hash == robot.model.hash
-    assert columns == tuple(label.name for label in expected.columns)
+    assert columns == tuple(label.name for label in state_labels(robot.model))
     assert [contact.frame for contact in message.contacts] == list(expected.contacts)
     assert message.solved == message.SOLVED_COLD
     assert 0.9 < message.margin < 1.0

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from geolin_control.feedback_messages import read_reference
-from geolin_control.feedback_stream import FeedbackStream
-from geolin_control.parameters import LQR_TABLE, regulator_settings, supports_of
+from geolin_control.feedback_stream import LQR_TABLE, FeedbackStream
 from geolin_control.regulator import Mode
 from support.messages import (
     SECOND,
@@ -36,8 +35,6 @@ from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import LinearizationWriter, StateWriter
-from geolin_ros.stream.parameters.file import default_values
-from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.topics import Counts
 
 MODEL, BALLS = standing_robot('quadruped')
@@ -62,12 +59,7 @@ class Robot:
     def __init__(self, **parameters):
         own = {'supports': list(SUPPORTS['quadruped']), 'gains_timeout': 0.0}
         defaults = {row.name: row.default for row in LQR_TABLE}
-        values = default_values() | defaults | own | parameters
-        settings = regulator_settings(values)
-        dwell = values['contact_dwell']
-        self.stream = FeedbackStream(
-            MODEL, supports_of(values), settings, stream_settings(values), Counts(), None, dwell
-        )
+        self.stream = FeedbackStream(MODEL, defaults | own | parameters, Counts())
         self.stream.is_active = True
         self.stamp = 1000 * SECOND
 

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from geolin_control.feedback_messages import GainsWriter, read_gains
+from geolin_control.feedback_messages import gains_message, read_gains
 from geolin_control.feedback_stream import FeedbackStream
-from geolin_control.regulator import Reference, Regulator, RegulatorSettings
+from geolin_control.regulator import Reference, Regulator
 from geolin_estimation.base_stream import START_SAMPLES, BaseSettings, BaseStream
 from geolin_estimation.imu_input import ImuTopic
 from geolin_estimation.torque_stream import TorqueSettings, TorqueStream
@@ -48,6 +48,7 @@ from geolin_ros.stream.outputs.messages import (
     empty_linearization,
 )
 from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.requests import RequestAnswerer
 from geolin_ros.stream.topics import Counts
 from support.bags import START, Messages, Sample
@@ -313,8 +314,8 @@ def _good_for_state_estimator(stamp):
 
 
 def _lqr_node():
-    model, supports, _ = _robot()
-    stream = FeedbackStream(model, supports, RegulatorSettings(), StreamSettings(), Counts())
+    values = default_values('lqr_node') | {'supports': [f'{foot}:0.02' for foot in FEET]}
+    stream = FeedbackStream(_robot()[0], values, Counts())
     stream.is_active = True
 
     def on_linearization(message):
@@ -408,8 +409,8 @@ def _gains():
     regulator = Regulator(model, supports)
     regulator.follow(Reference(posture))
     assert regulator.redesign()
-    writer = GainsWriter(lambda: empty_message(GAINS), EMPTY_CONTACT, model)
-    message = writer.write(regulator.gains, regulator.source, START, 'world', 0.0)
+    made = regulator.gains, regulator.source, START, 'world', 0.0
+    message = gains_message(lambda name: empty_message(f'geolin_msgs/msg/{name}'), model, *made)
     message.feedforward = np.array(message.feedforward)
     return share_arrays(message)
 

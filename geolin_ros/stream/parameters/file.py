@@ -16,7 +16,7 @@ from geolin_ros.stream.parameters.table import Parameter
 
 NODE = 'linearizer'
 BESIDE = {
-    'lqr_node': 'geolin_control.parameters:LQR_TABLE',
+    'lqr_node': 'geolin_control.feedback_stream:LQR_TABLE',
     'state_estimator': 'geolin_estimation.base_stream:BASE_TABLE',
     'torque_estimator': 'geolin_estimation.torque_stream:TORQUE_TABLE',
     'walking_node': 'geolin_walking.walking_stream:WALKING_TABLE',
