@@ -36,7 +36,6 @@ MOVED = {
     'geolin_ros.control.gain_file': 'geolin_control.gain_file',
     'geolin_ros.control.gain_header': 'geolin_control.gain_file',
     'geolin_ros.control.gait': 'geolin_control.gain_bank',
-    'geolin_ros.control.linear_feedback': 'geolin_tools.export.linear_feedback',
     'geolin_ros.control.measured': 'geolin_control.regulator',
     'geolin_ros.control.mode_picture': 'geolin_tools.modes',
     'geolin_ros.control.regulator': 'geolin_control.regulator',

@@ -79,7 +79,7 @@ def logged(name, part=''):
 def joints_of(log, field, names):
     """Return a field of the joint states (N, n) in the order of names."""
     topic = log.topics['/joint_states']
-    return topic.fields[field][:, [topic.names.index(name) for name in names]]
+    return topic.fields[field][:, [topic.message.name.index(name) for name in names]]
 
 
 def imu_of(log):
@@ -150,7 +150,7 @@ def go1():
 def icub():
     """Return robot and truth of icub_walking, which is of the base."""
     log, folder = logged('icub_walking')
-    names = log.topics['/joint_states'].names
+    names = log.topics['/joint_states'].message.name
     model = TreeModel.from_urdf(urdf_with_imu(folder), joints=list(names))
     values = values_of(('l_sole', 'r_sole'), 'surface', 100.0, 80.0, imu_link='imu', sole=0.08)
     values['deviation.slip'] = 0.003  # of flat soles

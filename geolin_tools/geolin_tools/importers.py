@@ -86,10 +86,8 @@ class Topic(NamedTuple):
 
     kind: str
     """A key of `TYPES`."""
-    names: tuple[str, ...]
-    """Of joints."""
-    frame: str
-    child_frame: str
+    message: Any
+    """With names of joints and frames."""
     fields: dict[str, Array]
     """(N, k) by field, in SI units; orientations are quaternions (x, y, z, w)."""
 
@@ -119,34 +117,19 @@ def write_log(
             described.data = log.description
             bag.add_topic('/robot_description', message_types.STRING)
             bag.write('/robot_description', min(stamps), described)
-        messages = {}
         for name, topic in log.topics.items():
-            kind, _ = TYPES[topic.kind]
-            bag.add_topic(name, kind)
-            messages[name] = message = message_types.empty_message(kind)
-            message.header.frame_id = topic.frame
-            if topic.kind == 'joint_states':
-                message.name = list(topic.names)
-            elif topic.kind == 'imu':
-                message.orientation_covariance[0] = -1.0  # sensor_msgs/Imu: there is none
-            elif topic.kind == 'odometry':
-                message.child_frame_id = topic.child_frame
+            bag.add_topic(name, TYPES[topic.kind][0])
         for k, stamp in watch(enumerate(stamps), len(stamps)):
             for name, topic in log.topics.items():
-                write_stamp(messages[name].header.stamp, stamp)
-                _write(messages[name], topic, k)
-                bag.write(name, stamp, messages[name])
-
-
-def _write(message: Any, topic: Topic, k: int) -> None:
-    """Write row ``k`` of the fields of a topic into its message."""
-    for field, values in topic.fields.items():
-        place = TYPES[topic.kind][1][field].place
-        if topic.kind == 'joint_states':
-            setattr(message, place, values[k])
-            continue
-        for axis, value in zip('xyzw', values[k].tolist(), strict=False):
-            setattr(attrgetter(place)(message), axis, value)
+                write_stamp(topic.message.header.stamp, stamp)
+                for field, values in topic.fields.items():
+                    place = TYPES[topic.kind][1][field].place
+                    if topic.kind == 'joint_states':
+                        setattr(topic.message, place, values[k])
+                        continue
+                    for axis, value in zip('xyzw', values[k].tolist(), strict=False):
+                        setattr(attrgetter(place)(topic.message), axis, value)
+                bag.write(name, stamp, topic.message)
 
 
 def read_log(mapping: str | Path, data: str | Path) -> Log:
@@ -169,26 +152,25 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
         raise RecordingError(f'{where}: {error}') from error
     time = _mapping(f'{where}: time', given.get('time'), (*COLUMNS, 'rate', 'common', 'even'))
     files = _Files(where, Path(data), given.get('file'))
-    described = {
-        name: _mapping(f'{where}: topic {name}', values)
-        for name, values in _mapping(where, given.get('topics')).items()
-    }
+    described = _mapping(where, given.get('topics'))
     if not described:
         raise RecordingError(f'{where} has no topics, expected some')
     if time.get('common'):
-        columns = [column for topic in described.values() for column in topic.values()]
+        parts = [_mapping(f'{where}: topic {name}', topic) for name, topic in described.items()]
+        columns = [column for part in parts for column in part.values()]
         files.keep_common(time, [time, *(c for c in columns if isinstance(c, Mapping))])
-    topics = {
-        name: _topic(f'{where}: topic {name}', files, values) for name, values in described.items()
-    }
-    counts = {name: len(next(iter(topic.fields.values()))) for name, topic in topics.items()}
-    stamps = _stamps(f'{where}: time', files, time, next(iter(counts.values())))
-    for name, topic in topics.items():
+    topics: dict[str, Topic] = {}
+    stamps = np.zeros(0)
+    for name, values in described.items():
         at = f'{where}: topic {name}'
-        if counts[name] != stamps.size:
+        topics[name] = topic = _topic(at, files, _mapping(at, values))
+        count = len(next(iter(topic.fields.values())))
+        if not stamps.size:
+            stamps = _stamps(f'{where}: time', files, time, count)
+        if count != stamps.size:
             raise RecordingError(
-                f'{at} has {counts[name]} rows, expected {stamps.size}, one for each time; cut '
-                'the files, or say common: true with the time if all have it'
+                f'{at} has {count} rows, expected {stamps.size}, one for each time; cut the '
+                'files, or say common: true with the time if all have it'
             )
         if topic.kind == 'odometry':
             _add_twist(at, topic.fields, stamps)
@@ -246,12 +228,12 @@ def _add_rates(where: str, topic: Topic, times: Array) -> None:
     is_empty = {name: np.isnan(values).all(axis=0) for name, values in topic.fields.items()}
     for c in np.flatnonzero(is_empty['position'])[:1]:
         raise RecordingError(
-            f'{where}: joint {topic.names[c]!r} has no position in any row, expected numbers; '
-            'leave it out of names and columns, and lock it with parameter locked_joints'
+            f'{where}: joint {topic.message.name[c]!r} has no position in any row, expected '
+            'numbers; leave it out of names and columns, and lock it with parameter locked_joints'
         )
     lacking = is_empty.get('velocity', np.zeros(0, dtype=bool))
     if lacking.any():
-        names = ', '.join(np.array(topic.names)[lacking])
+        names = ', '.join(np.array(topic.message.name)[lacking])
         _require_rising(f'{where} has no velocity of {names}', times)
         rates = np.gradient(topic.fields['position'], times, axis=0)
         topic.fields['velocity'] = np.where(lacking, rates, topic.fields['velocity'])
@@ -283,8 +265,15 @@ def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
             fields[field] = _in_si(at, files.columns(at, column), column, quantity.units, width)
         elif quantity.is_needed:
             raise RecordingError(f'{where} has no {field}, expected it; say where it is from')
-    frames = str(values.get('frame', '')), str(values.get('child_frame', ''))
-    return Topic(kind, names, *frames, fields)
+    message = message_types.empty_message(TYPES[kind][0])
+    message.header.frame_id = str(values.get('frame', ''))
+    if kind == 'joint_states':
+        message.name = list(names)
+    elif kind == 'imu':
+        message.orientation_covariance[0] = -1.0  # sensor_msgs/Imu: there is none
+    elif kind == 'odometry':
+        message.child_frame_id = str(values.get('child_frame', ''))
+    return Topic(kind, message, fields)
 
 
 def _in_si(

@@ -9,9 +9,9 @@ from typing import Any
 
 import rclpy
 from rcl_interfaces.msg import ParameterEvent
-from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
+from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profile_parameter_events
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
@@ -155,33 +155,24 @@ class _Question:
     def __init__(
         self, node: Node, name: str, answer: Callable[[str, dict[str, Any]], None]
     ) -> None:
-        self._name, self._answer = name, answer
-        self._list: Any = node.create_client(ListParameters, f'{name}/list_parameters')
-        self._get: Any = node.create_client(GetParameters, f'{name}/get_parameters')
+        self._client, self._answer = AsyncParameterClient(node, name), answer
         self._is_due, self._is_open, self.is_answered = True, False, False
 
     def ask(self, again: bool = False) -> None:
         """Ask, if the node can be asked and has not been, or its parameters have changed."""
         self._is_due |= again
-        if self._is_due and not self._is_open and self._list.service_is_ready():
+        if self._is_due and not self._is_open and self._client.services_are_ready():
             self._is_due, self._is_open = False, True
-            self._list.call_async(ListParameters.Request()).add_done_callback(self._on_names)
+            self._client.list_parameters(callback=self._on_names)
 
     def _on_names(self, future: Any) -> None:
         names = list(future.result().result.names)
-        asked = self._get.call_async(GetParameters.Request(names=names))
-        asked.add_done_callback(lambda answered: self._on_values(names, answered))
+        self._client.get_parameters(names, lambda answered: self._on_values(names, answered))
 
     def _on_values(self, names: list[str], future: Any) -> None:
         found = map(parameter_value_to_python, future.result().values)
-        values = dict(zip(names, map(_plain, found), strict=True))
         self._is_open, self.is_answered = False, True
-        self._answer(self._name, values)
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON has: numbers, texts and lists."""
-    return value if value is None or isinstance(value, bool | int | float | str) else list(value)
+        self._answer(self._client.remote_node_name, dict(zip(names, found, strict=True)))
 
 
 def _least(offered: list[QoSProfile], policy: str, best: Any) -> Any:

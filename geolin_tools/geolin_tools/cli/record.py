@@ -8,7 +8,12 @@ import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from geolin_ros.cli._options import add_new_bag_arguments, add_output_arguments, show
+from geolin_ros.cli._options import (
+    Progress,
+    add_new_bag_arguments,
+    add_output_arguments,
+    show,
+)
 from geolin_ros.errors import ConfigurationError, counted
 
 if TYPE_CHECKING:
@@ -43,15 +48,22 @@ def run(options: argparse.Namespace) -> int:
     require_ros()
     from geolin_tools.recorder import record
 
-    recorder = record(
-        options.output,
-        options.storage,
-        options.node,
-        options.topic,
-        options.duration,
-        lambda text: print(text, file=sys.stderr),
-        _Progress(options.quiet or options.json),
-    )
+    def say(text: str) -> None:
+        print(text, file=sys.stderr)
+
+    begin, waits = time.monotonic(), True
+    with Progress(options)((), 0) as bar:
+
+        def watch(recorder: 'Recorder') -> None:
+            nonlocal waits
+            bar.update(sum(recorder.counts.values()) - bar.n)
+            if waits and recorder.first is None and time.monotonic() > begin + PATIENCE:
+                waits = False
+                what = ', '.join(sorted(recorder.found)) or 'a node that publishes geolin_msgs'
+                say(f'waiting for messages of {what} (Ctrl-C ends)')
+
+        given = options.output, options.storage, options.node, options.topic, options.duration
+        recorder = record(*given, say, watch)
     seconds = 0.0 if recorder.first is None else time.monotonic() - recorder.first
     output, found, counts = str(options.output), sorted(recorder.found), recorder.counts
     result = {'output': output, 'seconds': seconds, 'nodes': found, 'messages': counts}
@@ -70,24 +82,3 @@ def require_ros(otherwise: str = '') -> None:
             'package rclpy is not installed, expected ROS 2: source its installation, as by '
             '`. /opt/ros/kilted/setup.sh`' + otherwise
         )
-
-
-class _Progress:
-    """A line that counts on a terminal; elsewhere, only what is waited for."""
-
-    def __init__(self, hidden: bool) -> None:
-        self._hidden, self._waits = hidden or not sys.stderr.isatty(), True
-        self._next = time.monotonic() + PATIENCE
-
-    def __call__(self, recorder: 'Recorder') -> None:
-        now, first = time.monotonic(), recorder.first
-        if first is None and self._waits and now > self._next:
-            self._waits = False
-            what = ', '.join(sorted(recorder.found)) or 'a node that publishes geolin_msgs'
-            print(f'waiting for messages of {what} (Ctrl-C ends)', file=sys.stderr)
-        elif first is not None and not self._hidden and (self._waits or now > self._next):
-            self._waits, self._next = False, now + 0.5
-            topics = counted(len(recorder.counts), 'topic')
-            messages = counted(sum(recorder.counts.values()), 'message')
-            line = f'{now - first:6.1f} s, {topics}, {messages}, {recorder.size / 1e6:.1f} MB'
-            print(line, end='\r', file=sys.stderr, flush=True)
