@@ -61,6 +61,8 @@ MOVED = {
     'geolin_ros.ros.torque_estimator': 'geolin_estimation.torque_estimator',
     'geolin_ros.ros.watcher': 'geolin_tools.view.watcher',
     'geolin_ros.ros.signals': 'geolin_ros.ros.programs',
+    'geolin_ros.ros.command_line': 'geolin_ros.ros.executor',
+    'geolin_ros.stream.along_messages': 'geolin_ros.stream.requests',
     'geolin_ros.stream.geometry': 'geolin_ros.stream.message_fields',
     'geolin_ros.stream.inputs.contact_state': 'geolin_ros.stream.inputs.contact_input',
     'geolin_ros.stream.inputs.stamps': 'geolin_ros.stream.drops',
@@ -69,7 +71,8 @@ MOVED = {
     'geolin_ros.stream.outputs.contact_messages': 'geolin_ros.stream.outputs.reading',
     'geolin_ros.stream.outputs.forces': 'geolin_ros.stream.outputs.markers',
     'geolin_ros.stream.parameters.tables': 'geolin_ros.stream.parameters.file',
-    'geolin_ros.stream.state_stream': 'geolin_ros.stream.topics',
+    'geolin_ros.stream.state_stream': 'geolin_ros.stream.inputs.state_input',
+    'geolin_ros.stream.topics': 'geolin_ros.stream.drops',
     'geolin_ros.urdf.writer': 'geolin_tools.urdf_writer',
     'geolin_ros.view': 'geolin_tools.view',
 }

@@ -22,8 +22,8 @@ from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights, weights_for
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
-from geolin_ros.stream.inputs.state_input import StateInput
+from geolin_ros.stream.drops import Cause, Counts, DroppedInput, nanoseconds
+from geolin_ros.stream.inputs.state_input import StateInput, StateStream
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import shared_rows, stream_settings
 from geolin_ros.stream.parameters.table import (
@@ -33,7 +33,6 @@ from geolin_ros.stream.parameters.table import (
     rows_of,
     settings_of,
 )
-from geolin_ros.stream.topics import Counts, StateStream
 
 _WEIGHTS = {field.name for field in dataclasses.fields(Weights)} - {'single'}
 

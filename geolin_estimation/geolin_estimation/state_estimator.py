@@ -28,7 +28,7 @@ from geolin_estimation.base_stream import (
     warm_up,
 )
 from geolin_msgs.msg import ContactStates
-from geolin_ros.ros.command_line import Program, run
+from geolin_ros.ros.executor import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.topics import KEPT, type_of
 from geolin_ros.stream.drops import CLOCK_RESET, nanoseconds
@@ -193,8 +193,8 @@ class StateEstimatorNode(RobotNode):
             for output, message, is_wanted in zip(self._outputs, messages, wanted, strict=True):
                 if is_wanted and message is not None:
                     output.publish(message)
-        self._diagnostics.latencies.add(time.perf_counter() - start)
-        self._diagnostics.ages.add(answer.imu_age)
+        self._diagnostics.latencies.append(time.perf_counter() - start)
+        self._diagnostics.ages.append(answer.imu_age)
 
 
 main = partial(run, StateEstimatorNode, PROGRAM)

@@ -25,7 +25,7 @@ from geolin_estimation.torque_stream import (
     torque_settings,
 )
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
-from geolin_ros.ros.command_line import Program, run
+from geolin_ros.ros.executor import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.stream.warm_up import small_model
 
@@ -76,8 +76,8 @@ class TorqueEstimatorNode(RobotNode):
     def publish(self, pipeline: Pipeline, answer: Any, start: float) -> None:
         """Publish an estimate."""
         self._outputs[0].publish(pipeline.writer.write(answer))
-        self._diagnostics.latencies.add(time.perf_counter() - start)
-        self._diagnostics.ages.add(answer.imu_age)
+        self._diagnostics.latencies.append(time.perf_counter() - start)
+        self._diagnostics.ages.append(answer.imu_age)
 
 
 main = partial(run, TorqueEstimatorNode, PROGRAM)

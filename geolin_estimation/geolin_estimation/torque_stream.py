@@ -30,7 +30,14 @@ from geolin_estimation.sparse import (
 from geolin_estimation.sparse.sensors import Kind
 from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
+from geolin_ros.stream.drops import (
+    Cause,
+    Counts,
+    DroppedInput,
+    TopicStream,
+    nanoseconds,
+    starts_anew,
+)
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
@@ -50,7 +57,6 @@ from geolin_ros.stream.parameters.table import (
     rows_of,
     settings_of,
 )
-from geolin_ros.stream.topics import Counts, TopicStream
 from geolin_ros.typing import Array
 
 WrenchMessages = Literal['plain', 'with_covariance']

@@ -11,25 +11,10 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.topics import Counts
+from geolin_ros.stream.drops import Cause, Counts
 
 ANOTHER_CLOCK = 86400.0
 """No stamp of the same clock is so far away [s]."""
-
-
-class Latencies:
-    """Collects durations [s] and reports their percentiles since the last report."""
-
-    def __init__(self, most: int = 20_000) -> None:
-        self._values: deque[float] = deque(maxlen=most)
-        self.add = self._values.append
-
-    def take(self) -> tuple[float, float, float]:
-        """Return p50, p99 and the longest since the last call; zeros where there are none."""
-        p50, p99, longest = np.percentile(self._values or [0.0], (50, 99, 100)).tolist()
-        self._values.clear()
-        return p50, p99, longest
 
 
 class ThrottledLog:
@@ -61,7 +46,8 @@ class Diagnostics:
     def __init__(self, name: str, hardware_id: str, answers: str, paired: str) -> None:
         self._name, self._hardware_id = name, hardware_id
         self._answers, self._paired = answers, paired
-        self.latencies, self.ages = Latencies(), Latencies()
+        self.latencies: deque[float] = deque(maxlen=20_000)
+        self.ages: deque[float] = deque(maxlen=20_000)
         self._before = (time.monotonic(), 0, 0, 0, 0)
 
     def report(
@@ -84,8 +70,10 @@ class Diagnostics:
         received, answered, dropped, early = (
             value - before for value, before in zip(self._before[1:], last[1:], strict=True)
         )
-        p50, p99, longest = self.latencies.take()
-        age, _, oldest = self.ages.take()
+        p50, p99, longest = np.percentile(self.latencies or [0.0], (50, 99, 100))
+        age, oldest = np.percentile(self.ages or [0.0], (50, 100))
+        self.latencies.clear()
+        self.ages.clear()
         values = {
             'joint states [1/s]': f'{received / elapsed:.1f}',
             f'{self._answers} [1/s]': f'{answered / elapsed:.1f}',

@@ -39,9 +39,8 @@ from geolin_msgs.msg import (
 from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.renamed import of_package
-from geolin_ros.ros.command_line import Program, run, with_old_name
 from geolin_ros.ros.diagnostics import ThrottledLog
-from geolin_ros.ros.executor import STEADY
+from geolin_ros.ros.executor import STEADY, Program, run, with_old_name
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.topics import LATCHED_BY_MANY
 from geolin_ros.stream.analysis import Snapshot, analyse
@@ -272,8 +271,8 @@ class LinearizerNode(RobotNode):
         markers = pipeline.markers
         if markers is not None and markers.is_due(answer):
             others[0].publish(markers.write(answer))
-        self._diagnostics.latencies.add(latency)
-        self._diagnostics.ages.add(abs(answer.point.odometry_age))
+        self._diagnostics.latencies.append(latency)
+        self._diagnostics.ages.append(abs(answer.point.odometry_age))
         sample = pipeline.stream.self_check.due(answer)
         if sample is not None:
             self._aside(self._checker, self._certify, pipeline, sample)

@@ -30,19 +30,17 @@ from rclpy.task import Future
 
 from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.description_source import SOURCE_NAMES, DescriptionSource
 from geolin_ros.ros.diagnostics import Diagnostics, ThrottledLog
 from geolin_ros.ros.executor import STEADY, result_of
 from geolin_ros.ros.model_server import ModelServer, State, Wanted
-from geolin_ros.ros.parameter_services import ParameterServices
+from geolin_ros.ros.parameter_services import SOURCE_NAMES, DescriptionSource, ParameterServices
 from geolin_ros.ros.topics import NEWEST, SENSOR_DATA, input_reader, name_of, overridable
 from geolin_ros.stream.compiling import announced
-from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.drops import Cause, Counts
 from geolin_ros.stream.inputs.serialized import VIEWS
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.parameters.table import Parameter, check_all
-from geolin_ros.stream.topics import Counts
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 Transition = Callable[[LifecycleState], TransitionCallbackReturn]
@@ -222,8 +220,7 @@ class RobotNode(LifecycleNode):
         values = {name: self.get_parameter(name).value for name in self._table}
         try:
             check_all(values, self._table)
-            given = {name: values[name] for name in self._parameter_overrides if name in values}
-            check_payload(given, values)
+            check_payload(values, values)
             self.check(values)
         except ConfigurationError as error:
             self.failure = str(error)
@@ -536,7 +533,7 @@ class RobotNode(LifecycleNode):
         present = {name: self.get_parameter(name).value for name in self._table}
         values = present | {name: value for name, value in changed.items() if name in present}
         self.check(values)
-        check_payload({key: v for key, v in values.items() if v != present[key]}, values)
+        check_payload(changed, values)
         return values
 
     def _take_back(self) -> None:

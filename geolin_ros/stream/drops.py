@@ -1,14 +1,18 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Why an input was not answered: one cause from a fixed list; the order of stamps."""
+"""The one way into a stream; why an input was not answered, and the order of stamps."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
 from geolin_ros.errors import InputError
+
+T = TypeVar('T')
 
 
 class Cause(Enum):
@@ -65,6 +69,16 @@ def check_finite(what: str, values: Any) -> None:
         )
 
 
+def check_unit(what: str, length: float, tolerance: float) -> None:
+    """Raise `DroppedInput` if a quaternion is not as long as one of a rotation."""
+    if not abs(length - 1.0) <= tolerance:
+        raise DroppedInput(
+            Cause.QUATERNION,
+            f'{what} has an orientation of length {length:g}, expected 1 within {tolerance:g}; '
+            'let its publisher send a unit quaternion (x, y, z, w)',
+        )
+
+
 def nanoseconds(stamp: Any) -> int:
     """Return a stamp as integer nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
@@ -114,3 +128,63 @@ class NewestMessage:
         return (
             f'the newest {self.what} is {distance:+.4f} s away from the {of}, more than {most:g} s'
         )
+
+
+@dataclass
+class Counts:
+    """What became of the joint states, since the start."""
+
+    received: int = 0
+    answered: int = 0
+    skipped: int = 0
+    """Left out on purpose, to keep to max_rate."""
+    parts: int = 0
+    """Parts that were merged into a later one."""
+    drops: Counter[Cause] = field(default_factory=Counter)
+
+    @property
+    def dropped(self) -> int:
+        """All drops, of any cause."""
+        return sum(self.drops.values())
+
+
+def _raise(drop: DroppedInput) -> NoReturn:
+    raise drop
+
+
+class TopicStream(Generic[T]):
+    """Hands each message to what takes its topic; node, replay and tests call `take` alone.
+
+    ``on_drop`` is called with each input that cannot be used, after it is counted; by default it
+    raises it.
+    """
+
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+        self.on_drop: Callable[[DroppedInput], object] = _raise
+        self._topics: Mapping[str, Callable[[Any], T | None]] = {}
+
+    @property
+    def waits_for(self) -> str:
+        """What has to come before joint states are answered; empty if nothing has."""
+        return ''
+
+    def take(self, topic: str, message: Any) -> Iterator[T]:
+        """Take a message and yield what it makes known: usually nothing or one answer.
+
+        ``topic`` is the node's name for it; one that the settings do not name is passed over.
+        ``message`` is anything with the fields of its ROS type.
+        """
+        reader = self._topics.get(topic)
+        if reader is not None:
+            yield from self._answer(reader, message)
+
+    def _answer(self, step: Callable[..., T | None], *message: Any) -> Iterator[T]:
+        try:
+            answer = step(*message)
+        except DroppedInput as drop:
+            self.counts.drops[drop.cause] += 1
+            self.on_drop(drop)
+            return
+        if answer is not None:
+            yield answer

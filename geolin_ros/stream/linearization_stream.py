@@ -7,7 +7,7 @@ import functools
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,17 +21,16 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
+from geolin_ros.stream.drops import Cause, Counts, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.contact_input import ContactInput
 from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.plausibility import Watch
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.state_input import StateInput
+from geolin_ros.stream.inputs.state_input import StateInput, StateStream
 from geolin_ros.stream.inputs.wrench_input import WrenchInput
 from geolin_ros.stream.self_check import SelfCheck, Verdict
-from geolin_ros.stream.topics import Counts, StateStream
 from geolin_ros.typing import Array
 
 NO_WRENCH = np.zeros(6)
@@ -124,7 +123,6 @@ class LinearizationStream(StateStream[Answer]):
             self._reporter = ContactReporter(self._linearizer, source, basis)
         self._efforts = JointInput(model)
         self._least_gap = 0.999e9 / settings.max_rate if settings.max_rate > 0.0 else 0.0
-        self._is_ending = False
         self._newest: Any = None  # joint state that the timer has not answered yet
         self._kept: dict[str, Any] = {}  # newest message of each topic, for a later stream
         self._new_effort = np.zeros(model.n)
@@ -187,13 +185,18 @@ class LinearizationStream(StateStream[Answer]):
 
     # ---- topics
 
+    def take(self, topic: str, message: Any) -> Iterator[Answer]:
+        """Take a message, and answer the joint states that have waited for it."""
+        yield from super().take(topic, message)
+        while self._waiting and (topic == 'end' or self._states.is_ready(self._waiting[0][1])):
+            yield from self._answer(self._linearize, *self._waiting.popleft())
+
     def _readers(self) -> dict[str, Callable[[Any], Answer | None]]:
         """Return what takes the messages of each topic."""
         settings, by_timer = self.settings, self.settings.trigger == 'timer'
         readers: dict[str, Callable[[Any], Answer | None]] = {
             'joint_states': self._keep_joint_state if by_timer else self._take_joint_state,
             'timer': self._take_tick,
-            'end': self._end_waiting,
         }
         for topic, reader in self._states.topics.items():
             readers[topic] = functools.partial(self._take_base, topic, reader)
@@ -249,18 +252,6 @@ class LinearizationStream(StateStream[Answer]):
     def _take_tick(self, _: Any) -> Answer | None:
         message, self._newest = self._newest, None
         return None if message is None else self._take_joint_state(message)
-
-    def _can_answer(self) -> bool:
-        if not self._waiting:
-            self._is_ending = False
-            return False
-        return self._is_ending or self._states.is_ready(self._waiting[0][1])
-
-    def _next_answer(self) -> Answer:
-        return self._linearize(*self._waiting.popleft())
-
-    def _end_waiting(self, _: Any) -> None:
-        self._is_ending = True
 
     def _keep(self, topic: str, reader: Callable[[Any], Any], message: Any) -> None:
         reader(message)

@@ -5,20 +5,24 @@
 import dataclasses
 import itertools
 import time
+from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from geolin_ros.errors import GeolinError, InputError, unknown_name
+from geolin_ros.linearization.along import ARRAYS, LinearizedTrajectory
 from geolin_ros.linearization.contacts import anchored_where_needed
+from geolin_ros.linearization.contacts.description import SIZES, Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.contact_answer import ContactReporter
-from geolin_ros.stream.inputs.contact_input import fields, read_contact
+from geolin_ros.stream.drops import check_unit
+from geolin_ros.stream.inputs.contact_input import fields, read_contact, write_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.stream.message_fields import (
@@ -27,9 +31,63 @@ from geolin_ros.stream.message_fields import (
     read_pose,
     twist_numbers,
     word_of,
+    write_matrix,
 )
 from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
 from geolin_ros.typing import Array
+
+
+def write_request(
+    request: Any,
+    make_contact: Callable[[], Any],
+    model: TreeModel,
+    contacts: Sequence[Closure],
+    trajectory: tuple[Array, Array, Array, Sequence[tuple[str, ...]]],
+) -> None:
+    """Write states, efforts, times and contacts in force, as `Linearizer.along` takes them.
+
+    ``request`` is an empty geolin_msgs/srv/LinearizeAlong_Request, ``make_contact`` returns an
+    empty ContactState, ``contacts`` are all there are.
+    """
+    states, efforts, times, in_force = trajectory
+    request.model_hash = model.hash
+    write_matrix(request.states, states)
+    write_matrix(request.efforts, efforts)
+    request.times = array('d', np.ascontiguousarray(times).tobytes())
+    for contact in contacts:
+        message = make_contact()
+        write_contact(message, contact, model)
+        request.contacts.append(message)
+    request.in_force = [contact.name in names for names in in_force for contact in contacts]
+
+
+def write_trajectory(message: Any, plan: LinearizedTrajectory) -> None:
+    """Fill a geolin_msgs/LinearizedTrajectory."""
+    message.intervals, message.columns, message.inputs = plan.B.shape
+    message.rows = plan.wrenches.shape[1]
+    for name in ARRAYS:
+        setattr(message, name.lower(), array('d', getattr(plan, name).tobytes()))
+
+
+def read_trajectory(
+    message: Any, contacts: Sequence[Closure], in_force: Sequence[tuple[str, ...]]
+) -> LinearizedTrajectory:
+    """Return a geolin_msgs/LinearizedTrajectory, whose memory it shares.
+
+    ``contacts`` and ``in_force`` are those of the request.
+    """
+    N, k, n_u, rows = message.intervals, message.columns, message.inputs, message.rows
+    shapes = (N, k, k), (N, k, n_u), (N, k), (N, k // 2), (N, rows), (N, rows, k), (N, rows, n_u)
+    arrays: list[Any] = [
+        np.asarray(getattr(message, name.lower())).reshape(shape)
+        for name, shape in zip(ARRAYS, shapes, strict=True)
+    ]
+    ends = np.cumsum([0, *(SIZES[contact.kind] for contact in contacts)]).tolist()
+    first = {contact.name: at for contact, at in zip(contacts, ends, strict=False)}
+    return LinearizedTrajectory(
+        **dict(zip(ARRAYS, arrays, strict=True)), in_force=tuple(in_force), first=first
+    )
+
 
 QUATERNION_TOLERANCE = 1e-3
 MOST_NODES = 1000
@@ -125,8 +183,6 @@ class RequestAnswerer:
 
     def _linearize_along(self, response: Any, request: Any) -> None:
         """Answer by a linearizer that is kept as long as requests name the same contacts."""
-        from geolin_ros.stream.along_messages import write_trajectory  # few nodes are asked for it
-
         model = self._model
         if request.model_hash not in ('', model.hash):
             raise InputError(
@@ -207,12 +263,7 @@ class RequestAnswerer:
 
     def _state(self, message: Any, order: Array | None) -> State:
         sample = np.array((*pose_numbers(message.base_pose), *twist_numbers(message.base_twist)))
-        length = float(np.linalg.norm(sample[3:7]))
-        if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
-            raise InputError(
-                f'request has an orientation of length {length:g}, expected 1 within '
-                f'{QUATERNION_TOLERANCE:g}; send a unit quaternion (x, y, z, w)'
-            )
+        check_unit('request', float(np.linalg.norm(sample[3:7])), QUATERNION_TOLERANCE)
         if self._model.base == 'fixed' and np.any(sample[7:]):
             raise InputError(
                 f'request has base twist {sample[7:].tolist()}, expected zeros: the base of robot '

@@ -29,10 +29,10 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.command_line import Program, run
+from geolin_ros.ros.executor import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.topics import NEWEST
-from geolin_ros.stream.along_messages import read_trajectory, write_request
+from geolin_ros.stream.requests import read_trajectory, write_request
 from geolin_ros.stream.warm_up import warm_up
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
@@ -129,7 +129,7 @@ class WalkingNode(RobotNode):
             return
         for output, message in zip(self._outputs, messages, strict=True):
             output.publish(message)
-        self._diagnostics.latencies.add(time.perf_counter() - start)
+        self._diagnostics.latencies.append(time.perf_counter() - start)
         if phase is not stream.phase:
             stream.phase = phase
             if phase is Phase.DAMPING:

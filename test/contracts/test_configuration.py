@@ -124,7 +124,7 @@ def test_curves__are_fields_of_the_summary_and_numbers_of_the_diagnostics():
     from rclpy.time import Time
 
     from geolin_ros.ros.diagnostics import Diagnostics
-    from geolin_ros.stream.topics import Counts
+    from geolin_ros.stream.drops import Counts
 
     summary = (ROOT / 'geolin_msgs' / 'msg' / 'LinearizationSummary.msg').read_text()
     known = {
@@ -132,8 +132,8 @@ def test_curves__are_fields_of_the_summary_and_numbers_of_the_diagnostics():
         for field in re.findall(r'^(?:float64|uint\d+) (\w+)', summary, re.MULTILINE)
     }
     diagnostics = Diagnostics('/linearizer', 'linearizer', 'linearizations', 'odometry')
-    diagnostics.latencies.add(1e-4)
-    diagnostics.ages.add(1e-3)
+    diagnostics.latencies.append(1e-4)
+    diagnostics.ages.append(1e-3)
     (status,) = diagnostics.report(Time(), None, Counts(), None).status
     for one in status.values:
         float(one.value)

@@ -4,18 +4,9 @@ from collections import Counter
 
 import pytest
 
-from geolin_ros.stream.drops import Cause
-from geolin_ros.stream.topics import Counts
+from geolin_ros.stream.drops import Cause, Counts
 
 diagnostics = pytest.importorskip('geolin_ros.ros.diagnostics')
-
-
-def test_percentiles__are_those_since_the_last_report():
-    latencies = diagnostics.Latencies()
-    for k in range(101):
-        latencies.add(float(100 - k))
-    assert latencies.take() == (50.0, 99.0, 100.0)
-    assert latencies.take() == (0.0, 0.0, 0.0)
 
 
 def test_warning__is_said_at_once_then_throttled_by_kind(monkeypatch):

@@ -179,7 +179,7 @@ FAULTS = [
     ('imu', 'angular_velocity.y', np.nan, Cause.NOT_FINITE),
     ('imu', 'angular_velocity_covariance', -np.eye(9)[0], Cause.NOT_FINITE),
     ('tf', ROTATION, lambda w: w + 0.5, Cause.QUATERNION),
-    ('tf', TRANSLATION, np.nan, Cause.QUATERNION),
+    ('tf', TRANSLATION, np.nan, Cause.NOT_FINITE),
     *(
         (topic, 'header.stamp', stamp_of(stamp), Cause.BACKWARDS)
         for topic in (

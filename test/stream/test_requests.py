@@ -23,10 +23,9 @@ from geolin_ros.linearization.along import ARRAYS
 from geolin_ros.linearization.contacts import Contact, anchored
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream import requests
-from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.outputs.reading import read_contact_dynamics, read_linearization
-from geolin_ros.stream.requests import RequestAnswerer
+from geolin_ros.stream.requests import RequestAnswerer, read_trajectory, write_request
 
 NAMES = list(TreeModel.from_urdf(robots.path('quadruped')).joint_names)
 

@@ -30,8 +30,8 @@ from geolin_msgs.msg import ContactState
 from geolin_msgs.srv import LinearizeAlong
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.linearization.along import ARRAYS
-from geolin_ros.stream.along_messages import read_trajectory, write_request
 from geolin_ros.stream.message_fields import read_matrix
+from geolin_ros.stream.requests import read_trajectory, write_request
 
 ROBOT = robots.path('quadruped')
 MODEL = TreeModel.from_urdf(ROBOT, overlay=json.loads(overlay()))

@@ -25,7 +25,7 @@ from geolin_ros.offline.message_types import WRENCH, empty_message, share_arrays
 from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import read_robot
-from geolin_ros.stream.topics import Counts
+from geolin_ros.stream.drops import Counts
 
 INTERRUPTED = BAG_STAYS
 NODE = 'state_estimator'

@@ -18,7 +18,10 @@ from geolin_ros.stream.drops import (
     Cause,
     DroppedInput,
     NewestMessage,
+    T,
+    TopicStream,
     check_finite,
+    check_unit,
     nanoseconds,
     starts_anew,
 )
@@ -127,16 +130,11 @@ class TransformInput:
 def _pose(stamped: Any, tolerance: float) -> Array:
     place, turn = stamped.transform.translation, stamped.transform.rotation
     quaternion = np.array((turn.x, turn.y, turn.z, turn.w), dtype=np.float64)
-    H = np.eye(4)
+    H, what = np.eye(4), f'transform of {stamped.child_frame_id!r}'
     H[:3, 3] = place.x, place.y, place.z
     length = float(np.linalg.norm(quaternion))
-    if not abs(length - 1.0) <= tolerance or not np.isfinite(H).all():
-        raise DroppedInput(
-            Cause.QUATERNION,
-            f'transform of {stamped.child_frame_id!r} has an orientation of length {length:g} and '
-            f'translation {H[:3, 3].tolist()}, expected a unit quaternion (x, y, z, w) and finite '
-            'numbers; correct its publisher',
-        )
+    check_finite(what, H[:3, 3])
+    check_unit(what, length, tolerance)
     H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
     return H
 
@@ -216,12 +214,7 @@ class BaseInput:
         )  # fmt: skip
         check_finite('odometry', sample)
         norm = math.hypot(turn.x, turn.y, turn.z, turn.w)
-        if not abs(norm - 1.0) <= self._tolerance:
-            raise DroppedInput(
-                Cause.QUATERNION,
-                f'odometry orientation has length {norm:g}, expected 1 within {self._tolerance:g};'
-                ' let the publisher send a unit quaternion (x, y, z, w)',
-            )
+        check_unit('odometry', norm, self._tolerance)
         H, v = np.empty((4, 4)), np.empty(6)
         place_base(sample, self._twist_code, placement, H, v)
         self.stamp, self.world_frame = stamp, message.header.frame_id
@@ -313,3 +306,19 @@ class StateInput:
     def read_efforts(self, message: Any, tau: Array) -> None:
         """Write the efforts of a joint state into ``tau`` (n,), as `read` does the rest."""
         self._joints.read(message, 'effort', tau, Cause.MISSING_EFFORT)
+
+
+class StateStream(TopicStream[T]):
+    """A stream that answers about the state of base and joints."""
+
+    _states: StateInput
+
+    @property
+    def world_frame(self) -> str:
+        """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
+        return self._states.world_frame
+
+    @property
+    def newest_stamps(self) -> dict[str, int | None]:
+        """Stamps [ns] of the inputs taken last, None before the first."""
+        return self._states.newest_stamps

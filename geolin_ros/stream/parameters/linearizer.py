@@ -323,10 +323,7 @@ def model_options(values: Mapping[str, Any]) -> ReadingOptions:
 
 
 def check_payload(given: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    """Check that somebody who has ``given`` a payload has named what carries it, now or before.
-
-    Raises `ConfigurationError` if not: it would do nothing.
-    """
+    """Raise `ConfigurationError` if a mass is ``given`` that nothing carries by all ``values``."""
     if given.get('payload.mass') and not values['payload.frame']:
         raise ConfigurationError(
             f'payload.mass is {given["payload.mass"]:g} kg, but payload.frame is empty: nothing '
