@@ -72,7 +72,7 @@ def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
 
     Raises `OSError` if it cannot be written; one that was there before stays.
     """
-    text = json.dumps(content, separators=(',', ':'), allow_nan=False)
+    text = json.dumps(_rounded(content), separators=(',', ':'), allow_nan=False)
     files = {file.name: file.read_text() for file in PAGE.iterdir()}
     page = files['page.html']
     for mark, inside in (
@@ -88,12 +88,15 @@ def write_page(output: str | Path, kind: str, title: str, content: Any) -> None:
         file.write(page.encode())
 
 
-def rounded(values: Any, digits: int = 6) -> Any:
-    """Return numbers with so many significant digits, for JSON: None where not finite."""
+def _rounded(values: Any) -> Any:
+    """Return content with six significant digits a number, for JSON: None where not finite."""
+    if isinstance(values, dict):
+        return {name: _rounded(value) for name, value in values.items()}
     if isinstance(values, list | tuple | np.ndarray):
-        return [rounded(value, digits) for value in values]
-    number = float(values)
-    return float(f'{number:.{digits}g}') if np.isfinite(number) else None
+        return [_rounded(value) for value in values]
+    if isinstance(values, float | np.floating):
+        return float(f'{values:.6g}') if np.isfinite(values) else None
+    return values
 
 
 def write_report(
@@ -157,11 +160,11 @@ def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]
         'robot': attributes['robot'],
         'bags': attributes['bags'],
         'samples': total,
-        'duration': rounded((time[-1] - start) * 1e-9),
+        'duration': (time[-1] - start) * 1e-9,
         'complete': attributes['complete'],
         'hash': attributes['model_hash'],
         'joints': dataset.sizes['joint'],
-        'mass': rounded(model.total_mass),
+        'mass': model.total_mass,
         **{name: settings[name] for name in ('form', 'reference', 'representation')},
         'drops': attributes.get('drops', {}),
         'skipped': attributes.get('left_out_by_max_rate', 0),
@@ -195,8 +198,7 @@ def _course(dataset: Dataset, traced: Dataset, model: TreeModel, start: int) -> 
     joints = dataset.joint.values.tolist()
 
     def curves(unit: str, names: Sequence[str], values: Array) -> dict[str, Any]:
-        rows = [rounded(column, 4) for column in values.T]
-        return {'unit': unit, 'names': list(names), 'values': rows}
+        return {'unit': unit, 'names': list(names), 'values': values.T}
 
     groups: dict[str, dict[str, Any]] = {
         'joints': {
@@ -227,7 +229,7 @@ def _course(dataset: Dataset, traced: Dataset, model: TreeModel, start: int) -> 
         if np.isfinite(loads).any():
             groups['forces'] = {'force': curves('N', names, loads)}
     seconds = (traced.time.values.astype('int64') - start) * 1e-9
-    return {'time': rounded(seconds), 'groups': groups, 'contacts': contacts}
+    return {'time': seconds, 'groups': groups, 'contacts': contacts}
 
 
 def _parameters(values: dict[str, Any]) -> list[list[Any]]:
@@ -255,15 +257,15 @@ def _spectrum(dataset: Dataset, start: int) -> dict[str, Any]:
     known = np.nan_to_num(growth, nan=-np.inf)
     worst = [b + int(known[b:e].argmax()) for b, e in itertools.pairwise(edges)]
     return {
-        'time': rounded((dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9),
-        'real': rounded(rates[worst].real, 4),
-        'imag': rounded(rates[worst].imag, 4),
-        'largest': rounded(growth[worst], 5),
-        'damping': rounded(np.fmin.reduceat(damping, edges[:-1]), 4),
-        'condition': rounded(np.fmax.reduceat(condition, edges[:-1]), 5),
-        'fastest': rounded(known.max(), 5),
-        'median_damping': rounded(_median(damping), 4),
-        'median_condition': rounded(_median(condition), 5),
+        'time': (dataset.spectrum_time.values[worst].astype('int64') - start) * 1e-9,
+        'real': rates[worst].real,
+        'imag': rates[worst].imag,
+        'largest': growth[worst],
+        'damping': np.fmin.reduceat(damping, edges[:-1]),
+        'condition': np.fmax.reduceat(condition, edges[:-1]),
+        'fastest': known.max(),
+        'median_damping': _median(damping),
+        'median_condition': _median(condition),
     }
 
 
@@ -296,21 +298,16 @@ def _residuals(dataset: Dataset, watch: Watch) -> list[dict[str, Any]]:
     rms = np.sqrt(squares.sum(axis=0) / np.maximum(counts.sum(axis=0), 1))
     scale = np.sqrt(predicted.sum(axis=0) / total)
     course = np.sqrt(squares / np.maximum(counts, 1))
+    columns = {'rms': rms, 'predicted': scale, 'course': course.T}
     return [
-        {
-            'name': name,
-            'unit': unit,
-            'rms': rounded(rms[k], 4),
-            'predicted': rounded(scale[k], 4),
-            'course': rounded(course[:, k], 3),
-        }
+        {'name': name, 'unit': unit} | {key: values[k] for key, values in columns.items()}
         for k, (name, unit) in enumerate(_labels(dataset, 'acceleration'))
     ]
 
 
 def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
     """Return what a user should know who sees large residuals."""
-    shares = [found['rms'] / found['predicted'] for found in residuals if found['predicted']]
+    shares = [found['rms'] / found['predicted'] for found in residuals if found['predicted'] > 0.0]
     if settings.contacts.are_expected or not shares or np.median(shares) <= LARGE:
         return ''
     return (
@@ -330,11 +327,11 @@ def _instant(
     if np.isfinite(A).all():
         modes = slow_or_unstable(model, skeleton, state, A, _step(dataset))
     return {
-        'time': rounded((int(at.time.values.astype('int64')) - start) * 1e-9),
-        'A': rounded(A, 4),
-        'B': rounded(at.B.values, 4),
-        'pose': rounded(skeleton.points(state) - state.H[:3, 3], 4),
-        'modes': [mode | {'frames': rounded(mode['frames'], 3)} for mode in modes],
+        'time': (int(at.time.values.astype('int64')) - start) * 1e-9,
+        'A': A,
+        'B': at.B.values,
+        'pose': skeleton.points(state) - state.H[:3, 3],
+        'modes': modes,
     }
 
 
@@ -352,34 +349,22 @@ def write_identification(
 def _identified(found: Identification, recordings: Sequence[str]) -> dict[str, Any]:
     aside, every = found.aside, max(1, len(found.aside.measured) // CURVE)
     curves = np.stack((aside.measured, aside.described, found.predicted))
-    numbers = zip(found.rows, found.effort, found.before, found.after, strict=True)
+    rows = zip(found.rows, found.effort, found.before, found.after, curves.T, strict=True)
     return {
         'robot': found.model.name,
         'recordings': list(recordings),
         'samples': len(found.trained.measured),
-        'cutoff': rounded(found.cutoff),
-        'delay': rounded(found.delay),
+        'cutoff': found.cutoff,
+        'delay': found.delay,
         'rank': found.rank,
-        'time': rounded(_parted(_time(found), found, every), 5),
+        'time': _parted(_time(found), found, every),
         'rows': [
-            {
-                'name': name,
-                'effort': rounded(effort, 4),
-                'before': rounded(before, 4),
-                'after': rounded(after, 4),
-                'values': None
-                if np.isnan(after)
-                else [rounded(_parted(curve[:, k], found, every), 4) for curve in curves],
-            }
-            for k, (name, effort, before, after) in enumerate(numbers)
+            {'name': name, 'effort': effort, 'before': before, 'after': after}
+            | {'values': None if np.isnan(after) else _parted(own, found, every).T}
+            for name, effort, before, after, own in rows
         ],
-        'changes': [
-            change._asdict()
-            | {key: rounded(getattr(change, key), 5) for key in ('before', 'after', 'deviation')}
-            | {'moved': rounded(change.moved, 4), 'determined': rounded(change.determined, 4)}
-            for change in found.changes()
-        ],
-        'left': rounded(found.left(), 4),
+        'changes': [one._asdict() | {'moved': one.moved} for one in found.changes()],
+        'left': found.left(),
     }
 
 
@@ -393,6 +378,7 @@ def _time(found: Identification) -> Array:
 
 
 def _parted(values: Array, found: Identification, every: int) -> Array:
-    """Return some of the values, with NaN between recordings."""
-    parts = (values[part] for part in found.aside.parts)
-    return np.concatenate([np.append(part[::every], np.nan) for part in parts])
+    """Return some of the values (N, ...), with NaN between recordings."""
+    gap = np.full_like(values[:1], np.nan)
+    parts = [part for own in found.aside.parts for part in (values[own][::every], gap)]
+    return np.concatenate(parts)
