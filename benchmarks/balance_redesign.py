@@ -20,7 +20,7 @@ from geolin_demos.balance.robots import (
     add_robot_arguments,
     simulator_of,
 )
-from geolin_demos.sim.trial import PERIOD
+from geolin_demos.sim.simulator import PERIOD
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.lqr import Gains, design

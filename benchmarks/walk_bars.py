@@ -19,8 +19,7 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads on
 
 import numpy as np
 from geolin_demos.balance.robots import ARMATURE, FEET, overlay
-from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import random_pushes
+from geolin_demos.sim.simulator import Simulator, random_pushes
 from geolin_demos.sim.world import Floor, parse_feet
 from geolin_demos.walk.__main__ import EVERY, IMPULSE, STEPS, TROT, went
 from geolin_demos.walk.course import (

@@ -20,8 +20,7 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # small matrices: threads on
 
 import numpy as np
 from geolin_demos.balance.robots import simulator_of
-from geolin_demos.sim.simulator import Push, Simulator
-from geolin_demos.sim.trial import push_of
+from geolin_demos.sim.simulator import Push, Simulator, push_of
 from geolin_demos.walk.course import (
     STANDS,
     Answer,

@@ -82,8 +82,7 @@ def walked(
     Drawn are the forces of the floor, footholds, and where feet and base go by the plan.
     """
     import mujoco
-    from geolin_demos.sim.simulator import Simulator
-    from geolin_demos.sim.trial import push_of
+    from geolin_demos.sim.simulator import Simulator, push_of
     from geolin_demos.walk.course import CYCLE, Course, in_process, prepare
     from geolin_demos.walk.course import walk as walk_on
     from geolin_tools.view.scene import drawn
@@ -157,8 +156,7 @@ def pushed(robot: str, feet: tuple[str, ...], impulse: float, distance: float) -
     import mujoco
     from geolin_demos.balance.baseline import ScheduledLqr
     from geolin_demos.balance.cases import stand
-    from geolin_demos.sim.simulator import Simulator
-    from geolin_demos.sim.trial import PERIOD, push_of
+    from geolin_demos.sim.simulator import PERIOD, Simulator, push_of
     from geolin_tools.view.scene import drawn
 
     from geolin_ros import TreeModel, robots
@@ -283,8 +281,7 @@ class Moments:
     def __init__(self, seconds: float) -> None:
         from geolin_demos.balance.baseline import ScheduledLqr
         from geolin_demos.balance.cases import stand
-        from geolin_demos.sim.simulator import Simulator
-        from geolin_demos.sim.trial import push_of
+        from geolin_demos.sim.simulator import Simulator, push_of
 
         from geolin_ros import Linearizer, TreeModel, robots
 
@@ -306,7 +303,7 @@ class Moments:
 
     def newest(self) -> Any:
         """Return the next instant; None once all is still."""
-        from geolin_demos.sim.trial import PERIOD
+        from geolin_demos.sim.simulator import PERIOD
         from geolin_tools.view.source import Instant
 
         from geolin_ros.dynamics.kinematics import Kinematics

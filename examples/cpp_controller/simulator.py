@@ -25,8 +25,7 @@ from types import TracebackType
 import numpy as np
 from geolin_demos.balance.cases import cases_of
 from geolin_demos.balance.robots import add_robot_arguments, simulator_of
-from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import Recording, simulate
+from geolin_demos.sim.simulator import Recording, Simulator, simulate
 
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State

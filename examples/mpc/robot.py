@@ -24,8 +24,7 @@ from geolin_demos.balance.graph import Answers, RobotGraph, Run
 from geolin_demos.balance.robots import simulator_of
 from geolin_demos.demo.__main__ import published
 from geolin_demos.demo.processes import run_on_graph
-from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import Recording, push_of
+from geolin_demos.sim.simulator import Recording, Simulator, push_of
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture

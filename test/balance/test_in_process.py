@@ -13,9 +13,9 @@ pytest.importorskip('mujoco')
 from geolin_control.regulator import Mode, Reference, Regulator, RegulatorSettings
 from geolin_demos.balance.baseline import ScheduledLqr
 from geolin_demos.balance.cases import lift_and_put_down, squat, stand
-from geolin_demos.sim.simulator import Push
-from geolin_demos.sim.trial import (
+from geolin_demos.sim.simulator import (
     PERIOD,
+    Push,
     Recording,
     push_of,
     random_pushes,

@@ -13,7 +13,7 @@ pytest.importorskip('rosbags')
 
 from geolin_demos.balance.baseline import ScheduledLqr
 from geolin_demos.balance.cases import stand
-from geolin_demos.sim.trial import push_of, simulate
+from geolin_demos.sim.simulator import push_of, simulate
 from geolin_estimation.base_stream import BaseWriter
 
 from benchmarks.simulated_odometry import TRUSTED, Odometry

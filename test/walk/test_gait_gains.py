@@ -23,8 +23,7 @@ from geolin_ros.errors import InfeasibleError, NotStabilizableError
 pytest.importorskip('mujoco')
 
 from geolin_demos.balance.robots import overlay
-from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import PERIOD, random_pushes
+from geolin_demos.sim.simulator import PERIOD, Simulator, random_pushes
 from geolin_demos.walk.course import prepare
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]

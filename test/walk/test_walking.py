@@ -30,8 +30,7 @@ from geolin_ros.stream.drops import Cause, Counts
 
 mujoco = pytest.importorskip('mujoco')
 
-from geolin_demos.sim.simulator import Simulator  # noqa: E402
-from geolin_demos.sim.trial import push_of  # noqa: E402
+from geolin_demos.sim.simulator import Simulator, push_of  # noqa: E402
 from geolin_demos.sim.world import Floor  # noqa: E402
 from geolin_demos.walk.course import STANDS, Course, in_process, prepare, walk  # noqa: E402
 

@@ -20,8 +20,7 @@ from geolin_control.regulator import anchored
 
 from geolin_demos.balance.cases import Case, Moment, Motion, cases_of
 from geolin_demos.balance.robots import simulator_of
-from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import Law, Measure, Recording, simulate
+from geolin_demos.sim.simulator import Law, Measure, Recording, Simulator, simulate
 from geolin_ros.control.lqr import design
 from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import GeolinError

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_demos.sim.simulator import Push, Simulator
-from geolin_demos.sim.trial import push_of
+from geolin_demos.sim.simulator import Push, Simulator, push_of
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.posture import HEIGHTS, standing_posture
 from geolin_ros.control.support import Support

@@ -23,8 +23,7 @@ from std_msgs.msg import Float64MultiArray
 
 from geolin_demos.balance.cases import Moment, Motion
 from geolin_demos.demo.robot import WORLD, StatePublisher, publish_description
-from geolin_demos.sim.simulator import ImuSensor, Push, Sensors, Simulator
-from geolin_demos.sim.trial import PERIOD, Recording
+from geolin_demos.sim.simulator import PERIOD, ImuSensor, Push, Recording, Sensors, Simulator
 from geolin_msgs.msg import ContactState, ContactStates, FeedbackGains, ReferenceState
 from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError

@@ -33,8 +33,7 @@ from geolin_demos.balance.graph import PATIENCE, STAMPED_COMMANDS, Answers, Robo
 from geolin_demos.balance.robots import INFEASIBLE, add_robot_arguments, simulator_of
 from geolin_demos.demo.__main__ import published
 from geolin_demos.demo.processes import run_on_graph
-from geolin_demos.sim.simulator import Sensors
-from geolin_demos.sim.trial import PERIOD, Recording
+from geolin_demos.sim.simulator import PERIOD, Recording, Sensors
 from geolin_msgs.msg import FeedbackGains
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.tree import TreeModel

@@ -33,8 +33,7 @@ from geolin_demos.demo.__main__ import (
     supervise,
 )
 from geolin_demos.demo.processes import INTERRUPTED, Child, run_on_graph
-from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import random_pushes
+from geolin_demos.sim.simulator import Simulator, random_pushes
 from geolin_demos.sim.world import text_of
 from geolin_demos.walk.course import CYCLE, Ask, Course, Leg, at_times, in_process, prepare, walk
 from geolin_ros.errors import GeolinError

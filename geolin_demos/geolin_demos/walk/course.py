@@ -12,8 +12,7 @@ from geolin_walking.gait import Phase
 from geolin_walking.reference import Command, in_world
 from geolin_walking.walker import Law, Plan, Walker, walker_for
 
-from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.trial import GRAVITY, PERIOD
+from geolin_demos.sim.simulator import GRAVITY, PERIOD, Simulator
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
