@@ -89,12 +89,14 @@ def wrong_state(model: TreeModel, state: State) -> ShapeError:
     )
 
 
-def by_position(call: str) -> InputError:
-    """Return the error for a call with more arguments by position than it has."""
-    return InputError(
-        f'too many arguments by position, expected {call}, others by name; from q and v, '
-        'State.from_pinocchio(q, v) makes a state'
-    )
+def check_base(model: TreeModel, state: State) -> None:
+    """Raise `InputError` for what is no `State`, or for the twist of a fixed base."""
+    check_is_state(state)
+    if model.base == 'fixed' and np.any(state.v):
+        raise InputError(
+            f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
+            f'{model.name!r} is fixed'
+        )
 
 
 def vector(name: str, values: ArrayLike, size: int, robot: str) -> Array:

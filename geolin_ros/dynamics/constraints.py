@@ -223,7 +223,8 @@ def hybrid_dynamics(
     A[:, first:] = rows_of(constraints, model)
     found = np.zeros(6 + model.n)
     found[first:] = robot.hybrid(task, free)[0]
-    loose = np.where(free, found, problem.nu_dot[0]), np.where(free, problem.tau[0], found)
+    given = task.given[0]
+    loose = np.where(free, found, given), np.where(free, given, found)
     by_force = np.zeros((6 + model.n, 6 + model.n))
     by_force[first:, first:] = robot.derivatives(task, free, 2 * model.m + np.arange(model.m))[0]
     answers = (A * free) @ by_force.T  # to unit multipliers, nothing else given

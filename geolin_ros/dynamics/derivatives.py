@@ -84,10 +84,7 @@ def hybrid_dynamics_variation(
     """
     task = Task.about(model, state, wrenches)
     problem = HybridProblem(task, acceleration, tau, prescribed)
-    full, free = np.zeros(6 + model.n), problem.free
-    full[problem.moving], given = _vary(task, free, variation, wrenches)
-    nu_dot, forces = np.where(free, full, given), np.where(free, given, full)
-    return nu_dot[problem.moving], forces[problem.asked]
+    return problem.results(*_vary(task, problem.free, variation, wrenches))
 
 
 class InverseDynamicsDerivatives(NamedTuple):

@@ -153,10 +153,8 @@ def hybrid_dynamics(
     """
     task = Task.about(model, state, wrenches, threads)
     problem = HybridProblem(task, acceleration, tau, prescribed)
-    full = np.zeros_like(problem.tau)
-    full[:, problem.moving] = robot_of(model).hybrid(task, problem.free)
-    nu_dot = np.where(problem.free, full, problem.nu_dot)[:, problem.moving]
-    return task.of(nu_dot), task.of(np.where(problem.free, problem.tau, full)[:, problem.asked])
+    nu_dot, forces = problem.results(robot_of(model).hybrid(task, problem.free), task.given)
+    return task.of(nu_dot), task.of(forces)
 
 
 @about_states
@@ -276,8 +274,6 @@ class HybridProblem:
     ----------
     free : (6 + n,)
         Which velocities move under forces; those of a fixed base do not.
-    nu_dot, tau : (N, 6 + n)
-        Given entries, zero elsewhere.
     moving, asked
         Which accelerations and forces there are results of.
     """
@@ -293,10 +289,17 @@ class HybridProblem:
         self.free: BoolArray = np.concatenate((np.full(6, floating and not moves_base), ~mask))
         if moves_base and np.shape(tau)[-1:] == (6 + n,):
             tau = np.asarray(tau)[..., 6:]
-        self.nu_dot, self.tau = np.zeros((2, task.count, 6 + n))
+        rates, forces = np.zeros((2, task.count, 6 + n))
         name = 'acceleration of the joints' if first else 'acceleration'
-        self.nu_dot[:, first:] = task.take(name, acceleration, 6 + n - first)
-        self.tau[:, 6:] = task.take('tau', tau, n)
-        self.nu_dot[:, self.free], self.tau[:, ~self.free] = 0.0, 0.0
-        task.given = self.nu_dot + self.tau
-        task.inputs = {'the prescribed accelerations': self.nu_dot, 'tau': self.tau}
+        rates[:, first:] = task.take(name, acceleration, 6 + n - first)
+        forces[:, 6:] = task.take('tau', tau, n)
+        rates[:, self.free], forces[:, ~self.free] = 0.0, 0.0
+        task.given = rates + forces
+        task.inputs = {'the prescribed accelerations': rates, 'tau': forces}
+
+    def results(self, found: Array, given: Array) -> tuple[Array, Array]:
+        """Return accelerations and forces of what is found (..., m) and given (..., 6 + n)."""
+        full = np.zeros_like(given)
+        full[..., self.moving] = found
+        nu_dot, forces = np.where(self.free, full, given), np.where(self.free, given, full)
+        return nu_dot[..., self.moving], forces[..., self.asked]

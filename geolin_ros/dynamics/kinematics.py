@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import state_data
+from geolin_ros.dynamics.arguments import check_base, state_data
 from geolin_ros.dynamics.samples import States, state_rows
-from geolin_ros.errors import InputError, NotFiniteError, ShapeError
+from geolin_ros.errors import NotFiniteError, ShapeError
 from geolin_ros.kernels.kinematics import move_bodies, place_points, propagate_jacobians
 from geolin_ros.kernels.packing.types import make_workspace
 from geolin_ros.model.state import State
@@ -251,11 +251,7 @@ def check_state(model: TreeModel, state: State) -> None:
     """Raise where `Kinematics` says so."""
     if not np.all(np.isfinite(state_data(model, state))):
         raise NotFiniteError(f'the state of robot {model.name!r} holds NaN or inf')
-    if model.base == 'fixed' and np.any(state.v):
-        raise InputError(
-            f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
-            f'{model.name!r} is fixed'
-        )
+    check_base(model, state)
 
 
 class Places(NamedTuple):

@@ -26,7 +26,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from geolin_ros.errors import ConfigurationError, InputError, NotFiniteError, check_choice
+from geolin_ros.dynamics.arguments import check_base
+from geolin_ros.errors import ConfigurationError, NotFiniteError, check_choice
 from geolin_ros.kernels.engine import exponential
 from geolin_ros.linearization.about import Reference
 from geolin_ros.linearization.representation import TwistChange
@@ -189,11 +190,7 @@ def discretize(
             "next_reference is given with reference 'frozen', which stays at the state; expected "
             "None, or reference 'moving'"
         )
-    if model.base == 'fixed' and np.any(state.v):
-        raise InputError(
-            f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
-            f'{model.name!r} is fixed'
-        )
+    check_base(model, state)
     groups = groups_of(model)
     with np.errstate(over='ignore', invalid='ignore'):
         if method == 'midpoint':

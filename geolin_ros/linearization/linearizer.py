@@ -9,18 +9,12 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from sys import getrefcount as count
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import (
-    about_state,
-    by_position,
-    state_data,
-    vector,
-    wrong_state,
-)
+from geolin_ros.dynamics.arguments import about_state, state_data, vector, wrong_state
 from geolin_ros.errors import ConfigurationError, ShapeError
 from geolin_ros.kernels.status import OK, REDUNDANT
 from geolin_ros.linearization.about import About, Reference
@@ -173,7 +167,7 @@ class Linearizer:
         self,
         state: State,
         tau: ArrayLike,
-        *others: NoReturn,
+        *,
         contacts: Sequence[Closure | str] | None = None,
         wrenches: Sequence[Wrench] = (),
     ) -> Linearization:
@@ -199,15 +193,11 @@ class Linearizer:
         ------
         ShapeError
             If the state or tau has not the model's size.
-        InputError
-            If there are more than two arguments without a name.
         NotFiniteError
             If an input holds NaN or inf.
         SingularInertiaError
             If a joint has no inertia to move at this state.
         """
-        if others:
-            raise by_position('linearizer(state, tau)')
         if contacts is not None or wrenches:
             return self._linearize(state, tau, contacts, wrenches)
         # what `recycling.references` does, here and in `run` for speed
@@ -316,7 +306,7 @@ class Linearizer:
         self,
         state: State,
         tau: ArrayLike,
-        *others: NoReturn,
+        *,
         contacts: Sequence[Closure | str] | None = None,
         wrenches: Sequence[Wrench] = (),
     ) -> Array:
@@ -324,8 +314,6 @@ class Linearizer:
 
         Same arguments and errors as a linearization; the array is the caller's.
         """
-        if others:
-            raise by_position('linearizer.forward_dynamics(state, tau)')
         # the whole linearization costs less than a factorization
         return self(state, tau, contacts=contacts, wrenches=wrenches).nu_dot.copy()
 
@@ -334,7 +322,7 @@ class Linearizer:
         state: State,
         tau: ArrayLike,
         dt: float,
-        *others: NoReturn,
+        *,
         method: Method = 'midpoint',
         reference: Reference = 'moving',
         contacts: Sequence[Closure | str] | None = None,
@@ -370,9 +358,6 @@ class Linearizer:
             As for a linearization; NotFiniteError also if the step overflows.
         """
         from geolin_ros.linearization.discretization import Rate, discretize
-
-        if others:
-            raise by_position('linearizer.discretize(state, tau, dt)')
 
         def rate_at(at: State) -> Rate:
             L = self(at, tau, contacts=contacts, wrenches=wrenches)
