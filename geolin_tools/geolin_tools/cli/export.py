@@ -94,29 +94,25 @@ def run(options: argparse.Namespace) -> int:
 
 def _wrench(text: str) -> Wrench:
     """Return the place of ``link``, ``link:kind`` or ``link:world_oriented@x,y,z``."""
-    match = re.fullmatch(r'([^:@]+)(?::(body|world|world_oriented))?(?:@(.+))?', text)
-    if match is None or (match[3] and match[2] != 'world_oriented'):
+    match = re.fullmatch(r'([^:@]+)(?::(body|world|world_oriented(?:@(.+))?))?', text)
+    if match is None:
         raise argparse.ArgumentTypeError(
             f'{text!r} is not LINK, LINK:body, LINK:world or LINK:world_oriented@x,y,z'
         )
-    kind: Any = match[2] or 'body'
-    return Wrench(match[1], kind=kind, point=_numbers(match[3] or '0,0,0', 3, text))
+    kind: Any = (match[2] or 'body').partition('@')[0]
+    return Wrench(match[1], kind=kind, point=_place(match[3], text))
 
 
 def _payload(text: str) -> dict[str, Any]:
     """Return ``link=mass@x,y,z`` as an overlay has it."""
-    match = re.fullmatch(r'([^=]+)=([^@]+)(?:@(.+))?', text)
+    match = re.fullmatch(r'([^=]+)=([^@,]+)(?:@(.+))?', text)
     if match is None:
         raise argparse.ArgumentTypeError(f'{text!r} is not LINK=MASS or LINK=MASS@x,y,z')
-    (mass,) = _numbers(match[2], 1, text)
-    return {'frame': match[1], 'mass': mass, 'com': _numbers(match[3] or '0,0,0', 3, text)}
+    return {'frame': match[1], 'mass': float(match[2]), 'com': _place(match[3], text)}
 
 
-def _numbers(numbers: str, count: int, text: str) -> list[float]:
-    found = numbers.split(',')
-    try:
-        if len(found) == count:
-            return [float(number) for number in found]
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f'{text!r} has {numbers!r}, expected numbers: {count}')
+def _place(numbers: str | None, text: str) -> list[float]:
+    place = [float(number) for number in (numbers or '0,0,0').split(',')]
+    if len(place) != 3:
+        raise argparse.ArgumentTypeError(f'{text!r} has {numbers} behind @, expected x,y,z')
+    return place

@@ -7,9 +7,9 @@ same but for the names, and the robot is data.
 """
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from geolin_ros.control.support import Support
@@ -97,14 +97,11 @@ def export(
     for target in targets:
         code = object_code(kernels, target, f'{name}__')
         files[f'lib/{target.architecture}/{target.symbol}.o'] = code
-    draft = folder.with_name(f'.{folder.name}.{os.getpid()}')
-    draft.mkdir(parents=True)
-    try:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f'.{folder.name}.') as draft:
         for path, content in files.items():
-            (draft / path).parent.mkdir(parents=True, exist_ok=True)
-            (draft / path).write_bytes(content)
-        os.rename(draft, folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
+            place = Path(draft, 'whole', path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        os.rename(Path(draft, 'whole'), folder)
     return name

@@ -70,7 +70,7 @@ def fit(
 
     Raises `UnsolvableError` if the solver finds none.
     """
-    features = _Features(parameters, equations)
+    features = Features(parameters, equations)
     x, known = np.zeros(parameters.count), np.isfinite(equations.measured)
     residual = features.predict(x) - equations.measured
     # first as if the robot could be met exactly: residuals of the description are no noise
@@ -90,12 +90,7 @@ def fit(
     return Fit(x, J.T @ J + np.diag(pressed**2))
 
 
-def predict(parameters: Parameters, equations: Equations, x: Array) -> Array:
-    """Return the efforts (N, m) that would be measured with numbers ``x``."""
-    return _Features(parameters, equations).predict(x)
-
-
-class _Features:
+class Features:
     """Rows of equations as coefficients: (described + features @ coefficients(x)) / scale.
 
     Coefficients: changes of inertial parameters of identified bodies, then for each joint number
@@ -156,11 +151,8 @@ class _Features:
         self, rows: list[tuple[Array, int | None]], about: Array, x: Array
     ) -> tuple[Array, Array]:
         """Return the residuals of rows that were compressed about some numbers, and derivative."""
-        values, (coefficients, slopes) = (
-            self.parameters.joint_values(x),
-            self.coefficients(x, about),
-        )
-        residuals, derivatives = [], []
+        values, residuals, derivatives = self.parameters.joint_values(x), [], []
+        coefficients, slopes = self.coefficients(x, about)
         for R, joint in rows:
             scale = 1.0 if joint is None else values[joint, 'scale']
             effort = (R[:, :-2] @ coefficients + R[:, -2]) / scale
@@ -198,20 +190,20 @@ def _effort(number: JointNumber, speed: float, rest: float) -> Callable[[Track],
     """Return the effort (N,) of a unit of a number along a motion."""
     c = number.joint
 
-    def sign(rate: Array) -> Array:
-        return np.asarray(np.tanh(rate / speed))
+    def slope(rate: Array) -> Array:
+        return np.asarray(-rate / speed * (1.0 - np.tanh(rate / speed) ** 2))
 
     return {
         'rotor': lambda at: at.acceleration[:, c],
         'damping': lambda at: at.rate[:, c],
         'stiffness': lambda at: at.position[:, c] - rest,
         'offset': lambda at: np.ones(len(at.time)),
-        'friction': lambda at: at.of_rate(c, sign),
-        'friction_speed': lambda at: at.of_rate(c, lambda r: -r / speed * (1.0 - sign(r) ** 2)),
+        'friction': lambda at: at.of_rate(c, lambda r: np.tanh(r / speed)),
+        'friction_speed': lambda at: at.of_rate(c, slope),
     }[number.kind]
 
 
-def _solve(features: _Features, rows: list[tuple[Array, int | None]], about: Array) -> Array:
+def _solve(features: Features, rows: list[tuple[Array, int | None]], about: Array) -> Array:
     """Return the numbers that solve a round."""
     p = features.parameters
     lower, upper = p.lower.copy(), np.full(p.count, np.inf)
@@ -278,7 +270,7 @@ def _lasting(values: Array) -> float:
     return float(np.clip(2.0 * correlation[:last].sum() - 1.0, 1.0, LONGEST))
 
 
-def _inflation(features: _Features, equations: Equations, x: Array, residual: Array) -> Array:
+def _inflation(features: Features, equations: Equations, x: Array, residual: Array) -> Array:
     """Return by how much (N, m) the variance of numbers exceeds that of independent residuals.
 
     Of a row of a recording: the squares of what blocks of it ask of the numbers, in the directions

@@ -13,7 +13,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_tools.identification.equations import Equations, equations_of, joined
 from geolin_tools.identification.excitation import find_delay
-from geolin_tools.identification.fit import Fit, Watch, fit, predict
+from geolin_tools.identification.fit import Features, Fit, Watch, fit
 from geolin_tools.identification.parameters import (
     LOGARITHMIC,
     NUMBERS,
@@ -115,7 +115,7 @@ class Identification:
         """Efforts (N, m) predicted of the data kept aside."""
         if self.folds:
             return np.concatenate([fold.predicted for fold in self.folds])
-        return predict(self.parameters, self.aside, self.fit.x)
+        return Features(self.parameters, self.aside).predict(self.fit.x)
 
     @property
     def inertial(self) -> Array:
@@ -308,7 +308,7 @@ def _data(
     tests = [prepare(signals, model, highest, delay) for signals in aside]
     trained = equations_of(model, motions)
     _require_forces(model, trained)
-    return _Data(trained, equations_of(model, tests), highest, delay)
+    return _Data(trained, equations_of(model, tests) if tests else trained, highest, delay)
 
 
 def _fitted(
@@ -334,14 +334,8 @@ def _cross_validated(
     folds = tuple(
         _fitted(model, data, prior) for data in _one_aside(model, recordings, cutoff, delay)
     )
-    motions = [prepare(signals, model, cutoff, delay) for signals in recordings]
-    data = _Data(
-        equations_of(model, motions),
-        joined([fold.aside for fold in folds]),
-        max(motion.cutoff for motion in motions),
-        delay,
-    )
-    return replace(_fitted(model, data, prior, watch), folds=folds)
+    whole = _fitted(model, _data(model, recordings, (), cutoff, delay), prior, watch)
+    return replace(whole, aside=joined([fold.aside for fold in folds]), folds=folds)
 
 
 def _one_aside(

@@ -20,13 +20,13 @@ make a hull of 26 faces.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.control.soles import Shapes, shapes_of
+from geolin_ros.control.soles import shapes_of
 from geolin_ros.description import mass_properties
 from geolin_ros.description.shapes import Shape
 from geolin_ros.dynamics.derivatives import inertial_parameters
@@ -148,35 +148,27 @@ def rooms_of(model: TreeModel, source: str | Path) -> dict[str, Array]:
     shapes, path = shapes_of(source)
     found = {}
     for body, name in enumerate(model.body_names):
-        outlines = _outlines(model, body, shapes, path)
-        if outlines:
-            found[name] = _rows(outlines)
+        links = [link for link, frame in model.frames.items() if frame.body == body]
+        outlines = [
+            _outlines(model, link, shapes[link], path) for link in links if shapes.get(link)
+        ]
+        if outlines and all(outlines):
+            found[name] = _rows([*chain(*outlines)])
     return found
 
 
 def _outlines(
-    model: TreeModel, body: int, shapes: Shapes, path: Path | None
+    model: TreeModel, link: str, shapes: Sequence[Shape], path: Path | None
 ) -> list[tuple[Array, float]]:
-    """Return points and radii of the shapes of a body, in its axes; none if a link's are not."""
-    found: list[tuple[Array, float]] = []
-    for link, frame in model.frames.items():
-        if frame.body == body and shapes.get(link):
-            outlines = _outlines_of_link(shapes[link], path)
-            if not outlines:
-                return []
-            H = frame.placement
-            found += [(points @ H[:3, :3].T + H[:3, 3], radius) for points, radius in outlines]
-    return found
-
-
-def _outlines_of_link(shapes: Sequence[Shape], path: Path | None) -> list[tuple[Array, float]]:
+    """Return points, in axes of the body, and radii of the shapes of a link that are read."""
+    H = model.frames[link].placement
     for is_collision in (True, False):
         try:
             found = [s.outline(path) for s in shapes if s.is_collision == is_collision]
         except GeolinError:
             continue
         if found:
-            return found
+            return [(points @ H[:3, :3].T + H[:3, 3], radius) for points, radius in found]
     return []
 
 
