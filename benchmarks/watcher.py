@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument('--json', type=Path, help='file to write')
     options = parser.parse_args()
     os.environ.update(discovery())
-    from geolin_tools.view.watcher import NICE, Watcher
+    from geolin_tools.view.live import NICE, Watcher
 
     robot = path_of(options.robot)
     quiet = ['--ros-args', '--log-level', 'error']

@@ -59,7 +59,7 @@ MOVED = {
     'geolin_ros.ros.recorder': 'geolin_tools.recorder',
     'geolin_ros.ros.state_estimator': 'geolin_estimation.state_estimator',
     'geolin_ros.ros.torque_estimator': 'geolin_estimation.torque_estimator',
-    'geolin_ros.ros.watcher': 'geolin_tools.view.watcher',
+    'geolin_ros.ros.watcher': 'geolin_tools.view.live',
     'geolin_ros.ros.signals': 'geolin_ros.ros.programs',
     'geolin_ros.ros.command_line': 'geolin_ros.ros.executor',
     'geolin_ros.stream.along_messages': 'geolin_ros.stream.requests',

@@ -23,8 +23,7 @@ from geolin_demos.balance.graph import (  # noqa: E402
     Run,
 )
 from geolin_demos.sim.simulator import Simulator  # noqa: E402
-from geolin_tools.view.live import PUSH_TIME, Live  # noqa: E402
-from geolin_tools.view.watcher import Watcher  # noqa: E402
+from geolin_tools.view.live import PUSH_TIME, Live, Watcher  # noqa: E402
 from rclpy.context import Context  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402

@@ -21,8 +21,7 @@ from support.strangers import BIPED
 pytest.importorskip('rclpy')
 pytest.importorskip('geolin_msgs')
 
-from geolin_tools.view.live import Live
-from geolin_tools.view.watcher import Watcher
+from geolin_tools.view.live import Live, Watcher
 
 pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 PATIENCE = 300.0

@@ -12,9 +12,8 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from geolin_tools.view.live import Live
+from geolin_tools.view.live import Live, Watcher
 from geolin_tools.view.page import Page
-from geolin_tools.view.watcher import Watcher
 from support.environment import with_checkout
 from support.processes import Program
 from support.ros_graph import START

@@ -95,8 +95,7 @@ def _source(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'So
 
 def _live(options: argparse.Namespace, interrupted: Callable[[], bool]) -> 'Source | None':
     require_ros(', or name a robot or a bag')
-    from geolin_tools.view.live import Live
-    from geolin_tools.view.watcher import NICE, Watcher
+    from geolin_tools.view.live import NICE, Live, Watcher
 
     os.nice(NICE)
     watcher = Watcher(f'/{options.node.lstrip("/")}', options.remap)
