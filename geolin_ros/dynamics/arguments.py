@@ -58,10 +58,7 @@ def check_is_state(state: object) -> None:
 
 
 def packed_of(model: TreeModel) -> Packed:
-    """Return a robot as kernels read it.
-
-    Raises `ModelError` if a link has an inertia that no rigid body has.
-    """
+    """Return a robot as kernels read it; `ModelError` if an inertia is not of a rigid body."""
     if model.packed is None:
         raise ModelError(
             f'robot {model.name!r} has a link whose inertia is not that of a rigid body, expected '

@@ -250,14 +250,8 @@ def hybrid_dynamics(
 class _Range:
     """Rank, range and null space of the columns of A that some velocities own.
 
-    Attributes
-    ----------
-    rank
-        Numerical rank r.
-    basis : (rows, r)
-        Orthonormal; multipliers in its range are those of least norm.
-    null : (rows, rows - r)
-        N: multipliers without effect on these velocities.
+    Multipliers in the range of ``basis`` (rows, rank) are those of least norm; those of ``null``,
+    N (rows, rows - rank), have no effect on these velocities. Both are orthonormal.
     """
 
     def __init__(self, A: Array, columns: BoolArray) -> None:

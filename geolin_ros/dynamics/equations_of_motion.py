@@ -65,14 +65,6 @@ def equations_of_motion(
     Of the many C with the same C nu this is the one of Christoffel's symbols where these exist:
     C = sum of J_i' (M_i Jdot_i + B_i J_i) with B_i y = (1/2) (v xb* M y + y xb* M v + M (v x y)),
     v = v_i; B_i is skew-symmetric and B_i v_i = v_i xb* M_i v_i.
-
-    Examples
-    --------
-    >>> from geolin_ros import TreeModel, robots
-    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
-    >>> eom = equations_of_motion(model, model.neutral_state(), 'mixed')
-    >>> eom.M.shape, eom.S.shape
-    ((18, 18), (18, 12))
     """
     at, tree = Kinematics(model, state), model.tree
     joints = np.arange(model.m - model.n, model.m)

@@ -226,14 +226,6 @@ class Dynamics:
     """`inverse_dynamics`, `forward_dynamics` and `mass_matrix` in a workspace (one per thread).
 
     Arguments, units and errors are those of the functions; results are valid until the next call.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from geolin_ros import Dynamics, TreeModel, robots
-    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
-    >>> Dynamics(model).mass_matrix(model.neutral_state()).shape
-    (18, 18)
     """
 
     def __init__(self, model: TreeModel) -> None:
@@ -270,12 +262,7 @@ def all_free(model: TreeModel) -> BoolArray:
 class HybridProblem:
     """What is given to `hybrid_dynamics`, checked and put into a task.
 
-    Attributes
-    ----------
-    free : (6 + n,)
-        Which velocities move under forces; those of a fixed base do not.
-    moving, asked
-        Which accelerations and forces there are results of.
+    ``free`` (6 + n,) velocities move under forces; ``moving`` and ``asked`` have results.
     """
 
     def __init__(

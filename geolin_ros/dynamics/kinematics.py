@@ -266,15 +266,7 @@ class Places(NamedTuple):
 
 
 class Points:
-    """Frames of a robot, placed at many states at a time.
-
-    Parameters
-    ----------
-    model
-        A robot with a floating base.
-    frames
-        Frames fixed to bodies of it, see `TreeModel.frame`.
-    """
+    """Frames, see `TreeModel.frame`, of a robot with a floating base, at many states at a time."""
 
     def __init__(self, model: TreeModel, frames: Sequence[Frame]) -> None:
         self.model = model
@@ -284,10 +276,7 @@ class Points:
         self._turns = np.array([frame.placement[:3, :3] for frame in frames])
 
     def __call__(self, states: States) -> Places:
-        """Return where the frames are.
-
-        Raises `ShapeError` or `NotFiniteError` if the states are not those of the robot.
-        """
+        """Return where the frames are; `ShapeError` if the states are not those of the robot."""
         data = state_rows(self.model, states)
         shape = len(data), len(self._bodies)
         p, R = np.empty((*shape, 3)), np.empty((*shape, 3, 3))

@@ -305,27 +305,18 @@ def robot_of(model: TreeModel) -> Robot:
 
 @dataclass
 class Task:
-    """States and what is given about them, checked.
-
-    Attributes
-    ----------
-    model
-        Whose states they are.
-    states : (N, 22 + n_s + n)
-    given : (N, 6 + n)
-        Accelerations where prescribed, forces elsewhere.
-    wrenches
-        The same about every state, of `Robot.wrenches`.
-    inputs
-        Where a NaN may come from, by name: N rows each.
-    """
+    """States and what is given about them, checked."""
 
     model: TreeModel
     states: Array
+    """(N, 22 + n_s + n)"""
     given: Array
+    """(N, 6 + n) accelerations where prescribed, forces elsewhere."""
     wrenches: Array
+    """The same about every state, of `Robot.wrenches`."""
     threads: int
     inputs: dict[str, Array]
+    """Where a NaN may come from, by name: N rows each."""
     is_one: bool = False
     """Whether the caller knows of no samples."""
 

@@ -33,21 +33,9 @@ def frozen(A: Array) -> Array:
 class About:
     """State, efforts, wrenches and contacts of one linearization.
 
-    Rank and geometry are functions of them. They are read from the scratch of the engine while it
-    is still there, and computed again later.
-
-    Parameters
-    ----------
-    workspace
-        Robot and contacts; its scratch is that of this as long as its ``last`` is ``x``.
-    x : (22 + n_s + n,)
-        `State.data`, kept as it is.
-    tau : (n,)
-        Joint efforts [N m or N], kept as they are.
-    wrenches
-        On links, besides those of contacts.
-    redundancy
-        Where it is known.
+    Rank and geometry are functions of them. They are read from the scratch of the workspace as
+    long as its ``last`` is ``x``, the `State.data`, and computed again later. Arrays are not
+    copied.
     """
 
     __slots__ = '_geometry', '_later', '_redundancy', '_tau', '_wrenches', '_x', 'workspace'
@@ -111,10 +99,7 @@ class About:
         return found
 
     def renew(self, wrenches: tuple[Wrench, ...] = ()) -> None:
-        """Be about others: ``x`` and ``tau`` have been written to, and the scratch from them.
-
-        In the air nothing but the mass matrix follows from them.
-        """
+        """Be about others: ``x`` and ``tau`` have been written to, and the scratch from them."""
         self._wrenches, self._redundancy, self._geometry, self._later = wrenches, None, None, None
         self.workspace.last = self._x
 

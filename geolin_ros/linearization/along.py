@@ -165,18 +165,10 @@ class Along:
         LinearizedTrajectory
             Equal to `Linearizer.discretize` by ``'zoh'`` with the next node as next reference.
 
-        Raises
-        ------
-        ShapeError
-            If an array has not the size of the robot or of the trajectory.
-        ConfigurationError
-            If times do not increase, or two contacts have the same name.
-        UnknownNameError
-            If no contact has one of the names.
-        InputError
-            If the base is fixed and a state gives it a twist.
-        NotFiniteError, SingularInertiaError
-            As `Linearizer.discretize`, about the first such node.
+        Raises `ShapeError` if an array has not the size of the robot or of the trajectory,
+        `ConfigurationError` if times do not increase or two contacts have the same name,
+        `UnknownNameError` if no contact has one of the names, else as `Linearizer.discretize`,
+        about the first such node.
         """
         model, linearizer = self.model, self._linearizer
         data = state_rows(model, states)

@@ -176,12 +176,8 @@ class Batches:
         LinearizationBatch
             The first N samples of ``out`` if that is given.
 
-        Raises
-        ------
-        ShapeError
-            If an array has not the size of the robot, or ``out`` is too small.
-        NotFiniteError, SingularInertiaError
-            As `Linearizer`, about the first such sample. Others are filled.
+        Raises `ShapeError` if an array has not the size of the robot or ``out`` is too small, else
+        as `Linearizer`, about the first such sample; others are filled.
         """
         model, samples, workspace = self.model, self._samples, self._linearizer.workspace
         if workspace.constraints:

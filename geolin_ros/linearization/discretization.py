@@ -95,12 +95,8 @@ class Discretization:
 
         ``nu_dot`` and ``next_state`` keep the body twist. With T+ at the next state, from and to
         charts about the reference, Phi' = T+ Phi T^-1, Gamma' = T+ Gamma, and defect' is the
-        defect of the new numbers. See `representation`.
-
-        Raises
-        ------
-        ConfigurationError
-            If the representation is unknown.
+        defect of the new numbers. See `representation`; raises `ConfigurationError` if it is
+        unknown.
         """
         before = TwistChange(self.state, representation)
         if self.nu_dot.size == self.state.r.size:  # fixed base

@@ -74,10 +74,7 @@ class Linearizer:
     batch, along
         Linearize about many states, see `Batches`, and along a trajectory, see `Along`.
 
-    Raises
-    ------
-    UnknownNameError, ConfigurationError, ShapeError, NotFiniteError
-        If a contact does not fit the robot, see `Contact`; the same on assignment.
+    Raises if a contact does not fit the robot, see `Contact`; the same on assignment.
 
     Examples
     --------
@@ -189,14 +186,8 @@ class Linearizer:
         wrenches
             External wrenches on links, besides those of contacts.
 
-        Raises
-        ------
-        ShapeError
-            If the state or tau has not the model's size.
-        NotFiniteError
-            If an input holds NaN or inf.
-        SingularInertiaError
-            If a joint has no inertia to move at this state.
+        Raises `ShapeError` if the state or tau has not the model's size, `NotFiniteError` if an
+        input holds NaN or inf, `SingularInertiaError` if a joint has no inertia to move here.
         """
         if contacts is not None or wrenches:
             return self._linearize(state, tau, contacts, wrenches)
@@ -348,14 +339,9 @@ class Linearizer:
             Where a reference that does not follow the model is after ``dt`` (``'moving'`` only);
             the defect is then log(next_reference^-1 next_state).
 
-        Raises
-        ------
-        ConfigurationError
-            If dt is not positive, or method or reference is none of the above.
-        InputError
-            If the base is fixed and the state gives it a twist.
-        ShapeError, NotFiniteError, SingularInertiaError
-            As for a linearization; NotFiniteError also if the step overflows.
+        Raises `ConfigurationError` if dt is not positive, or method or reference is none of the
+        above, `InputError` if the base is fixed and the state gives it a twist, `NotFiniteError`
+        if the step overflows, else as a linearization.
         """
         from geolin_ros.linearization.discretization import Rate, discretize
 

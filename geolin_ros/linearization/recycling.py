@@ -41,12 +41,7 @@ def references(room: Room) -> int:
 class ContactSet:
     """Contacts, with what linearizes under them, and rooms for one result after another.
 
-    Attributes
-    ----------
-    next
-        The room to look at first; made by `free_room`.
-    unused
-        The `references` to one that is free.
+    ``next`` is to be looked at first, ``unused`` the number of `references` to a free one.
     """
 
     def __init__(self, contacts: tuple[Closure, ...], workspace: Workspace) -> None:

@@ -97,8 +97,7 @@ class ReducedLinearization:
         """Return Phi (k, k) and Gamma (k, n_u) of y(t + dt) for constant efforts, A and B.
 
         Exact at equilibria; along a motion reduce a step of the robot: P_end' Phi P_start,
-        P_end' Gamma. Raises `ConfigurationError` if dt is
-        not positive.
+        P_end' Gamma. Raises `ConfigurationError` if dt is not positive.
         """
         check_step(dt)
         return zero_order_hold(self.A, self.B, dt)
@@ -115,12 +114,8 @@ def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> Re
         Of a state shortly before, whose bases are carried on so that they are continuous along a
         motion. Bases start afresh where the contacts changed.
 
-    Raises
-    ------
-    UnsolvableError
-        If the contacts leave no admissible motion.
-    ConfigurationError
-        If the reference of C is frozen while the state moves.
+    Raises `UnsolvableError` if the contacts leave no admissible motion, `ConfigurationError` if
+    the reference of C is frozen while the state moves.
     """
     M = C.geometry.M
     m = M.shape[0]

@@ -140,12 +140,7 @@ class Linearization:
             A' = T A T^-1 + Tdot T^-1,   B' = T B,   drift' = T drift
 
         is that of the moving reference; of the frozen one, both A and A' hold (1/2)(v x) more in
-        block (H, H). See `representation`.
-
-        Raises
-        ------
-        ConfigurationError
-            If the representation is unknown.
+        block (H, H). See `representation`; raises `ConfigurationError` if it is unknown.
         """
         from geolin_ros.linearization.representation import TwistChange, sensitivity
 
@@ -172,12 +167,8 @@ class Linearization:
     def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> Discretization:
         """Return the step over ``dt`` of these A, B and drift, efforts constant.
 
-        Other methods look at the robot elsewhere too, see `Linearizer.discretize`.
-
-        Raises
-        ------
-        ConfigurationError
-            If dt is not positive, or the method is none of the two.
+        Other methods look at the robot elsewhere too, see `Linearizer.discretize`. Raises
+        `ConfigurationError` if dt is not positive, or the method is none of the two.
         """
         from geolin_ros.linearization.discretization import Rate, discretize
 
@@ -189,12 +180,7 @@ class Linearization:
         """Return A and B as a ``StateSpace`` of python-control, drift left out.
 
         Inputs and states have our names with ``_`` for dots; outputs are the states, then the
-        contact forces.
-
-        Raises
-        ------
-        ConfigurationError
-            If python-control is not installed.
+        contact forces. Raises `ConfigurationError` if python-control is not installed.
         """
         from geolin_ros.linearization.discretization import state_space
 

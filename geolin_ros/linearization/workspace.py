@@ -36,21 +36,8 @@ the axis of the only joint that moves them."""
 class Workspace:
     """What kernels read of one robot and its contacts, and their scratch (one per thread).
 
-    Raises `ModelError` if a link has an inertia that no rigid body has.
-
-    Parameters
-    ----------
-    length
-        See `Linearizer`.
-
-    Attributes
-    ----------
-    weights : (rows,)
-        1 for each row of a force, the length for each of a torque.
-    scratch
-        Of the engine.
-    last
-        Memory of the state it was written about last, or None; who runs it says so.
+    ``weights`` (rows,) are 1 for forces, the length of `Linearizer` for torques; ``last`` is the
+    memory of the state that the scratch was written about last, or None; who runs it says so.
     """
 
     def __init__(self, model: TreeModel, constraints: Sequence[Constraint], length: float) -> None:
@@ -91,18 +78,7 @@ class Workspace:
         """Return the engine about memory of a state and of efforts, called for a status.
 
         It is machine code: called itself, a kernel would look at the types of its arguments first,
-        for 0.4 us.
-
-        Parameters
-        ----------
-        x : (22 + n_s + n,)
-            `State.data`, read at each call.
-        tau : (n,)
-            Joint efforts [N m or N], read at each call unless wrenches act.
-        out
-            Of `outputs`.
-        contacts
-            Other ones than those of the constraints.
+        for 0.4 us. `State.data` x, and efforts tau unless wrenches act, are read at each call.
         """
         arrays: tuple[Array, ...] = x, tau
         if wrenches or not self._own.is_all:
@@ -167,14 +143,8 @@ class Workspace:
         The mobility Lam = J M^-1 J' = U diag(w) U' of the rows has the rank of those eigenvalues
         with w > `RANK_TOLERANCE` max(w). Forces along them alone are the solution of least norm,
         while the accelerations are the only ones [Featherstone 2008, section 3.4]. Rows of torques
-        are multiplied by the length l before, which makes |f|^2 + |t/l|^2 least.
-
-        Returns
-        -------
-        U : (rows, rows)
-            Those that count are the last columns.
-        redundancy
-            How it was decided.
+        are multiplied by the length l before, which makes |f|^2 + |t/l|^2 least. Those of U
+        (rows, rows) that count are its last columns.
         """
         mobilities, bias = np.zeros((0, 0)), np.zeros(0)
         if self.constraints:

@@ -213,12 +213,7 @@ def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) 
         3 or 6 rows a contact, in axes of the contact frame; multipliers are forces [N] and
         torques [N m] there.
 
-    Raises
-    ------
-    UnknownNameError, ConfigurationError
-        If a contact does not fit the robot, see `Contact`.
-    ShapeError, NotFiniteError, InputError
-        If the state does not fit the robot, see `kinematics.Kinematics`.
+    Raises as `Contact` and `kinematics.Kinematics` if a contact or the state does not fit.
     """
     from geolin_ros.dynamics.constraints import Constraints
     from geolin_ros.dynamics.kinematics import check_state
