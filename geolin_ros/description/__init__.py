@@ -13,32 +13,32 @@ from geolin_ros.description.checks import (
     tree_findings,
 )
 from geolin_ros.description.elements import (
-    JOINT_KINDS,
-    SEVERAL_AXES_KINDS,
+    SEVERITIES,
     SINGLE_AXIS_KINDS,
     ContactKind,
     Description,
+    Finding,
     Joint,
     Limits,
     Link,
     Loop,
     Mimic,
-    constraint_of,
-    mass_properties,
-)
-from geolin_ros.description.findings import (
-    SEVERITIES,
-    Finding,
     Refused,
     Severity,
+    constraint_of,
+    mass_properties,
     merged,
     raise_errors,
 )
-from geolin_ros.description.locking import lock_joints
-from geolin_ros.description.overlay import apply_overlay, attach_payloads, parse_overlay
+from geolin_ros.description.overlay import (
+    apply_overlay,
+    attach_payloads,
+    lock_joints,
+    parse_overlay,
+)
 
 __all__ = [
-    'JOINT_KINDS', 'SEVERAL_AXES_KINDS', 'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',
+    'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',
     'ContactKind', 'Description', 'Finding', 'Joint', 'Limits', 'Link', 'Loop', 'Mimic', 'Refused',
     'Severity', 'apply_overlay', 'attach_payloads', 'check_tree', 'check_values', 'constraint_of',
     'lock_joints', 'mass_properties', 'merged', 'parse_overlay', 'raise_errors', 'stands_on_world',

@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from geolin_ros.description.elements import FIXED_KINDS, Description, Joint, Link
-from geolin_ros.description.findings import Finding, raise_errors
+from geolin_ros.description.elements import Description, Finding, Joint, Link, raise_errors
 from geolin_ros.errors import GeolinError, ModelError, did_you_mean
 from geolin_ros.spatial import se3
 
 WORLD = 'world'
 """Root link of robots that are bolted down, by convention."""
 SHORTEST_AXIS = 1e-9
-_WITHOUT_AXIS = (*FIXED_KINDS, 'spherical', 'floating')
+_WITHOUT_AXIS = ('fixed', 'spherical', 'floating')
 _RANGES: tuple[tuple[str, str, Any], ...] = (
     ('pitch stiffness rest effort_offset', 'a finite number', np.isfinite),
-    ('gear_ratio effort_scale', 'a number that is not 0', lambda x: x != 0.0),
+    ('gear_ratio', 'a number that is not 0', lambda x: x != 0.0),
     ('damping friction rotor_inertia', 'a finite number, 0 or more', lambda x: x >= 0.0),
-    ('friction_speed', 'a number above 0', lambda x: x > 0.0),
+    ('friction_speed effort_scale', 'a number above 0', lambda x: x > 0.0),
 )
 
 

@@ -1,28 +1,30 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a description."""
+"""The parts of a description, and what there is to say about them."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.description.findings import Finding
-from geolin_ros.errors import ConfigurationError
+from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 ContactKind = Literal['point', 'surface']
+Severity = Literal['error', 'warning', 'note']
+SEVERITIES: tuple[Severity, ...] = ('error', 'warning', 'note')
 
-FIXED_KINDS = ('fixed',)
+MOST_NAMED = 3
+"""Elements that one sentence names; of the others it gives the number."""
+
 SINGLE_AXIS_KINDS = ('revolute', 'continuous', 'prismatic', 'helical')
-SEVERAL_AXES_KINDS = ('universal', 'cylindrical', 'spherical', 'se2', 'floating')
-JOINT_KINDS = (*FIXED_KINDS, *SINGLE_AXIS_KINDS, *SEVERAL_AXES_KINDS, 'planar')
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Joint:
     Attributes
     ----------
     kind
-        One of `JOINT_KINDS`. A helical joint advances ``pitch`` metres per radian. Beyond URDF:
+        One of URDF, or ``'helical'``, which advances ``pitch`` metres per radian. Beyond these:
         ``'universal'`` turns about ``axis``, then about ``second_axis``; ``'cylindrical'`` turns
         about and slides along ``axis``; ``'spherical'``, position a unit quaternion (x, y, z, w);
         ``'se2'`` moves in the plane with normal ``axis`` as one joint, position (x, y, cos, sin),
@@ -212,6 +214,33 @@ def constraint_of(text: str) -> tuple[str, dict[str, Any]] | None:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """One thing to look at: where (empty: the whole), what, and what to do about it."""
+
+    severity: Severity
+    element: str
+    problem: str
+    fix: str
+
+    @property
+    def sentence(self) -> str:
+        """Everything but the severity."""
+        return f'{self.element + ": " if self.element else ""}{self.problem}; {self.fix}'
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f'{self.severity}: {self.sentence}'
+
+
+class Refused(Exception):  # noqa: N818 - never leaves the package
+    """An element cannot be used; raised with a `Finding`, for whoever collects them."""
+
+    def __init__(self, element: str, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.finding = Finding('error', element, problem, fix)
+
+
+@dataclass(frozen=True)
 class Description:
     """Links and joints of one robot, in document order, and the loops they form.
 
@@ -225,3 +254,28 @@ class Description:
     source: str = 'description'
     findings: tuple[Finding, ...] = ()
     loops: tuple[Loop, ...] = ()
+
+
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings with those joined that say the same of several elements, in order."""
+    elements: dict[tuple[Severity, str, str], list[str]] = {}
+    for found in findings:
+        names = elements.setdefault((found.severity, found.problem, found.fix), [])
+        if found.element not in names:
+            names.append(found.element)
+    joined = []
+    for (severity, problem, fix), names in elements.items():
+        more = len(names) - MOST_NAMED
+        where = ', '.join(names[:MOST_NAMED]) + (f' and {more} more' if more > 0 else '')
+        joined.append(Finding(severity, where, problem, fix))
+    return joined
+
+
+def raise_errors(source: str, findings: Iterable[Finding], error: type[GeolinError]) -> None:
+    """Raise ``error`` with the first error of the findings; it says how many others there are."""
+    errors = tuple(found for found in findings if found.severity == 'error')
+    if errors:
+        more = f' ({len(errors) - 1} more: geolin lint-urdf)' if len(errors) > 1 else ''
+        raised = error(f'{source}: {errors[0].sentence}{more}')
+        raised.findings = errors
+        raise raised

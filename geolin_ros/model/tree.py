@@ -42,8 +42,7 @@ from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
 from geolin_ros.model.numbering import DependentJoint, JointLimits, number_bodies
 from geolin_ros.model.numbering import Frame as Frame
-from geolin_ros.model.positions import AXES, GroupJoint, Positions
-from geolin_ros.model.state import State, finite_array
+from geolin_ros.model.state import AXES, GroupJoint, Positions, State, finite_array
 from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray

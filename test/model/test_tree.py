@@ -225,6 +225,7 @@ NO_JOINT = [
     ({'placement': 2.0 * np.eye(4)}, "joint 'knee': placement has last row"),
     *(({'placement': np.diag([1.0, 1.0, x, 1.0])}, 'no pose: det R') for x in (-1.0, 0.0)),
     ({'friction_speed': 0.0}, 'friction_speed is .*above 0'),
+    ({'effort_scale': -1.0}, 'effort_scale is .*above 0'),
     ({'damping': np.nan}, 'damping is nan, expected a finite number'),
     *(({name: -1.0}, f'{name} is -1.0') for name in ('damping', 'friction', 'rotor_inertia')),
     ({'gear_ratio': 0.0}, 'gear_ratio is 0.0'),

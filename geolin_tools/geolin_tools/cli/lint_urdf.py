@@ -30,7 +30,7 @@ from geolin_ros.description import (
 )
 from geolin_ros.description.shapes import Shape, find_mesh
 from geolin_ros.errors import ConfigurationError, GeolinError, UrdfError
-from geolin_ros.model.inertia_check import principal_moments
+from geolin_ros.model.numbering import principal_moments
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.robots import locate
 from geolin_ros.typing import Array
