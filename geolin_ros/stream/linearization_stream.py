@@ -20,9 +20,8 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import rotation_from_quaternion
-from geolin_ros.stream.contact_answer import ContactAnswer, ContactReporter
 from geolin_ros.stream.drops import Cause, Counts, DroppedInput, nanoseconds
-from geolin_ros.stream.inputs.contact_input import ContactInput
+from geolin_ros.stream.inputs.contact_input import ContactAnswer, ContactInput, ContactReporter
 from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.pairing import BaseSample
@@ -144,7 +143,7 @@ class LinearizationStream(StateStream[Answer]):
             delay = self._acceleration.delay
             details['delay of measured accelerations [ms]'] = f'{delay * 1e3:.3f}'
         if self.settings.base_source == 'tf':
-            delay = self._states.base_velocity_delay
+            delay = self._states.base.delay
             details['delay of the linear velocity of the base [ms]'] = f'{delay * 1e3:.3f}'
         return details | self.self_check.details
 

@@ -143,11 +143,8 @@ class OdometryCheck:
                 f'{", ".join(wrong.values())}; check units, frames and delays of the estimator'
             )
         elif len(axes) > 1:
-            report['problem'] = (
-                f'the odometry twist is in {clear["linear"]} axes where it is linear and in '
-                f'{clear["angular"]} axes where it is angular, expected the same; correct the '
-                'estimator'
-            )
+            where = ' and '.join(f'in {clear[part]} axes where it is {part}' for part in PARTS)
+            report['problem'] = f'the odometry twist is {where}; correct the estimator'
         elif clear and assumed not in axes:
             right = report['twist_frame']
             report['problem'] = (

@@ -12,21 +12,17 @@ from geolin_ros.stream.inputs.contact_input import ContactSettings
 from geolin_ros.stream.inputs.pairing import PairingName
 from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
 
-NuDotSource = Literal['predicted', 'measured', 'zero']
-TorqueSource = Literal['effort', 'zero', 'topic', 'inverse_dynamics']
 TwistFrame = Literal['child', 'world']
 """Axes of the odometry twist: of child_frame_id, which nav_msgs/Odometry defines, or of the world,
 about the origin of the child frame."""
-BaseSource = Literal['odometry', 'tf']
 Form = Literal['continuous', 'discrete']
-Trigger = Literal['joint_states', 'timer']
 
 
 @dataclass(frozen=True)
 class StreamSettings:
     """See the parameter table of the node for meanings, units and bounds."""
 
-    base_source: BaseSource = 'odometry'
+    base_source: Literal['odometry', 'tf'] = 'odometry'
     frame_prefix: str = ''
     twist_frame: TwistFrame = 'child'
     child_frame: str = ''
@@ -37,14 +33,14 @@ class StreamSettings:
     max_skew: float = 0.05
     max_wait: float = 0.0
     joint_states_in_parts: bool = False
-    torque_source: TorqueSource = 'effort'
-    nu_dot: NuDotSource = 'predicted'
+    torque_source: Literal['effort', 'zero', 'topic', 'inverse_dynamics'] = 'effort'
+    nu_dot: Literal['predicted', 'measured', 'zero'] = 'predicted'
     nu_dot_cutoff: float = 20.0
     wrench_topics: tuple[WrenchTopic, ...] = ()
     wrench_timeout: float = 0.1
     missing_wrench: MissingWrench = 'drop'
     contacts: ContactSettings = field(default_factory=ContactSettings)
-    trigger: Trigger = 'joint_states'
+    trigger: Literal['joint_states', 'timer'] = 'joint_states'
     timer_rate: float = 200.0
     max_rate: float = 0.0
     form: Form = 'continuous'

@@ -234,11 +234,11 @@ class StateInput:
         self._parts = JointParts(model, settings.max_skew)
         self._is_in_parts = settings.joint_states_in_parts
         self._pairing = Pairing(settings.pairing, settings.max_skew, settings.max_wait > 0.0)
-        self._base: Any = BaseInput(model, settings)
+        self.base: Any = BaseInput(model, settings)
         self.topics: Mapping[str, Callable[[Any], BaseSample | None]]
-        self.topics = {'odom': partial(self._take, self._base.take)}
+        self.topics = {'odom': partial(self._take, self.base.take)}
         if settings.base_source == 'tf' and model.base == 'floating':
-            base = self._base = TransformInput(model, settings)
+            base = self.base = TransformInput(model, settings)
             self.topics = {
                 'tf': partial(self._take, base.take),
                 'tf_static': partial(self._take, partial(base.take, is_static=True)),
@@ -250,18 +250,13 @@ class StateInput:
     @property
     def world_frame(self) -> str:
         """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
-        return self._fixed_frame if self._model.base == 'fixed' else str(self._base.world_frame)
+        return self._fixed_frame if self._model.base == 'fixed' else str(self.base.world_frame)
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
         """Stamps [ns] of the inputs taken last, None before the first."""
         name = 'odometry' if 'odom' in self.topics else 'transform'
-        return {'joint state': self._last_stamp, name: self._base.stamp}
-
-    @property
-    def base_velocity_delay(self) -> float:
-        """How late the linear velocity of the base is [s], where it is filtered."""
-        return float(self._base.delay)
+        return {'joint state': self._last_stamp, name: self.base.stamp}
 
     def _take(self, make: Callable[[Any], BaseSample | None], message: Any) -> BaseSample | None:
         sample = make(message)

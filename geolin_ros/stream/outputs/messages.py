@@ -16,9 +16,8 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import WrenchKind
 from geolin_ros.stream.analysis import Analysis
-from geolin_ros.stream.contact_answer import ContactAnswer, each_wrench
 from geolin_ros.stream.drops import Counts
-from geolin_ros.stream.inputs.contact_input import write_contact
+from geolin_ros.stream.inputs.contact_input import ContactAnswer, each_wrench, write_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, OperatingPoint
 from geolin_ros.stream.message_fields import (
