@@ -43,6 +43,7 @@ MOVED = {
     'geolin_ros.control.staircase': 'geolin_ros.control.stabilizability',
     'geolin_ros.dynamics.batch': 'geolin_ros',
     'geolin_ros.dynamics.conditioning': 'geolin_ros.dynamics.functions',
+    'geolin_ros.dynamics.equations_of_motion': 'geolin_ros.dynamics.momentum',
     'geolin_ros.dynamics.points': 'geolin_ros.dynamics.kinematics',
     'geolin_ros.estimation': 'geolin_estimation',
     'geolin_ros.estimation.identification': 'geolin_tools.identification',

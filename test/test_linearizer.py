@@ -26,10 +26,14 @@ from geolin_ros import (
     robots,
 )
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.equations_of_motion import equations_of_motion
 from geolin_ros.dynamics.functions import forward_dynamics, inverse_dynamics
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.dynamics.momentum import centroidal, kinetic_energy, potential_energy
+from geolin_ros.dynamics.momentum import (
+    centroidal,
+    equations_of_motion,
+    kinetic_energy,
+    potential_energy,
+)
 from geolin_ros.errors import (
     ConfigurationError,
     InputError,

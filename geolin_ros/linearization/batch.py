@@ -19,7 +19,7 @@ from geolin_ros.linearization.about import About, Reference, frozen
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.result import ARRAYS, Linearization
 from geolin_ros.linearization.workspace import Workspace
-from geolin_ros.model.labels import Label, input_labels, rate_label, state_labels
+from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.typing import Array
 
@@ -61,11 +61,6 @@ class LinearizationBatch:
     external: Sequence[Wrench] = ()
     """External wrenches, in force in every state."""
     reference: Reference = 'moving'
-
-    @property
-    def rows(self) -> tuple[Label, ...]:
-        """Names and units of the rates of the state entries."""
-        return tuple(rate_label(label) for label in self.columns)
 
     def __len__(self) -> int:
         """Return N."""

@@ -14,14 +14,14 @@ from support.states import rotation_about
 
 import geolin_ros
 from geolin_ros import Linearizer, State, TreeModel, robots
-from geolin_ros.dynamics import constraints, equations_of_motion, functions, momentum
+from geolin_ros.dynamics import constraints, functions, momentum
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import InputError, NotFiniteError, ShapeError
 
 N = 4
 OF_A_STATE = {
     value: f'{module.__name__}.{value.__name__}'
-    for module in (geolin_ros, functions, constraints, equations_of_motion, momentum)
+    for module in (geolin_ros, functions, constraints, momentum)
     for value in (getattr(module, name) for name in dir(module) if not name.startswith('_'))
     if inspect.isfunction(value)
     and list(inspect.signature(value).parameters)[:2] == ['model', 'state']

@@ -13,11 +13,11 @@ from support.pinocchio_oracle import pin
 from support.trees import TILTED_GRAVITY, every_kind_description
 
 from geolin_ros import Linearizer, TreeModel, Wrench, robots
-from geolin_ros.dynamics.equations_of_motion import equations_of_motion
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import (
     centre_of_mass,
     centroidal,
+    equations_of_motion,
     kinetic_energy,
     potential_energy,
 )

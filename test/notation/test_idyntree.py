@@ -10,9 +10,8 @@ import pytest
 from support.close import assert_close
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.dynamics.equations_of_motion import equations_of_motion
 from geolin_ros.dynamics.kinematics import Kinematics
-from geolin_ros.dynamics.momentum import centroidal
+from geolin_ros.dynamics.momentum import centroidal, equations_of_motion
 
 bindings = pytest.importorskip('idyntree').bindings
 
