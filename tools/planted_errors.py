@@ -210,8 +210,8 @@ ERRORS = [
             'put_six(out, e * k, minus_u[e], minus_w[e])',
         ),
         (
-            'add_six(ws, displacement(ws, i) + at.YN, out, (m + 5 + i) * 2 * m)',
-            'add_six(ws, displacement(ws, i) + at.YN, out, (m + 4 + i) * 2 * m)',
+            'k, to = displacement(ws, row - 5) + at.YN, (m + row) * 2 * m',
+            'k, to = displacement(ws, row - 5) + at.YN, (m + row - 1) * 2 * m',
         ),
     ),
     *_errors(

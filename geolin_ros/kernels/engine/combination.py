@@ -43,10 +43,8 @@ def combine_matrix(sites, cw):
     matrix = part(sites, on.MATRIX, on.MATRIX_ROW)
     for r in range(rows):
         put(cw, matrix[0] + r * matrix[1] + rows, get(cw, get_int(sites, on.FORCES) + r))
-    half, C = (
-        part(sites, on.HALF, on.COMBINATION_ROW),
-        part(sites, on.COMBINATION, on.COMBINATION_ROW),
-    )
+    half = part(sites, on.HALF, on.COMBINATION_ROW)
+    C = part(sites, on.COMBINATION, on.COMBINATION_ROW)
     put_product(sites, cw, half, C, matrix, (kept, rows, rows + 1))
     to, lift = part(sites, on.KEPT_MATRIX, on.KEPT_ROW), part(sites, on.TRANSPOSED, on.KEPT_ROW)
     put_product(sites, cw, to, half, lift, (kept, rows, kept))
@@ -88,12 +86,10 @@ def lift_changes(sites, cw):
     """Fill the forces that the caller sees, and their derivatives."""
     kept, rows = get_int(sites, on.KEPT_ROWS), get_int(sites, on.OUT_ROWS)
     changes, to = part(sites, on.CHANGES, on.RATE_ROW), part(sites, on.LIFTED, on.RATE_ROW)
-    lift, forces = part(sites, on.LIFT, on.KEPT_ROW), get_int(sites, on.LIFTED_FORCES)
+    lift, forces = part(sites, on.LIFT, on.KEPT_ROW), get_int(sites, on.KEPT_FORCES)
     put_product(sites, cw, to, lift, changes, (rows, kept, to[1]))
     for r in range(rows):
         total = 0.0
         for e in range(kept):
-            total += get(cw, lift[0] + r * lift[1] + e) * get(
-                cw, get_int(sites, on.KEPT_FORCES) + e
-            )
-        put(cw, forces + r, total)
+            total += get(cw, lift[0] + r * lift[1] + e) * get(cw, forces + e)
+        put(cw, get_int(sites, on.LIFTED_FORCES) + r, total)

@@ -47,11 +47,11 @@ from geolin_ros.kernels.engine.mimic_rows import (
     accelerate_base,
     add_bias,
     apply_efforts,
-    follower,
     lane_rows,
     mimic_rows,
     push_base,
     rates_of_mimics,
+    tied,
 )
 from geolin_ros.kernels.packing import contact_layout as on
 from geolin_ros.kernels.packing import layout as at
@@ -257,11 +257,9 @@ def solve_forces(ints, sites, cw):
         k = get_int(sites, order + step)
         pivot_row = matrix + k * stride
         pivot, lent = get(cw, pivot_row + k), get(cw, ballast + k)
-        if lent > 0.0:
-            if not pivot > SMALLEST_SHARE * lent:  # NaN too
-                return SINGULAR + 6 + coordinate(ints, held_body(sites, k))
-        elif not pivot < get(cw, forces + k):  # both are negative; NaN too
-            if k < get_int(sites, on.KEPT_CONTACT_ROWS):
+        good = pivot > SMALLEST_SHARE * lent if lent > 0.0 else pivot < get(cw, forces + k)
+        if not good:  # NaN neither; without ballast both are negative
+            if lent <= 0.0 and k < get_int(sites, on.KEPT_CONTACT_ROWS):
                 return REDUNDANT
             return SINGULAR + 6 + coordinate(ints, held_body(sites, k))
         own, bit = k - k % LANES, 1 << (k % LANES)
@@ -285,7 +283,7 @@ def held_body(sites, k):
     """Return the body of a row that is kept behind those of contacts: of ballast or a mimic."""
     row = k + get_int(sites, on.ROWS) - get_int(sites, on.KEPT_ROWS)
     if row >= get_int(sites, on.CONTACT_ROWS):
-        return follower(sites, row)
+        return tied(sites, row)[0]
     c = get_int(sites, on.COUNT) - 1
     while row < get_int(sites, site(c) + on.FIRST):
         c -= 1

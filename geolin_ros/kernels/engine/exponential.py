@@ -274,10 +274,8 @@ def unit_of_time(work, stride, k, upper):
 
     The series converges alike in all units.
     """
-    X12, X21 = (
-        squares(work, 0, stride, 0, upper, upper, k)[1],
-        squares(work, 0, stride, upper, k, upper, k)[0],
-    )
+    _, X12 = squares(work, 0, stride, 0, upper, upper, k)
+    X21, _ = squares(work, 0, stride, upper, k, upper, k)
     return (X21 / X12) ** 0.25 if X12 > 0.0 and X21 > 0.0 else 1.0
 
 

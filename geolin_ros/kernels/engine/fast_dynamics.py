@@ -170,7 +170,10 @@ def mass_matrix(ints, floats, x, ws, out):
     for k in range(order + n - 1, order - 1, -1):
         j = get_int(ints, k)
         i, rows, c = parent(ints, j), work(j) + at.ROWS, first + coordinate(ints, j)
-        carry_inertia(ws, rows, work(i) + at.ROWS)
+        above = work(i) + at.ROWS
+        store8(ws, above, load8(ws, above) + load8(ws, rows))
+        store8(ws, above + 8, load8(ws, above + 8) + load8(ws, rows + 8))
+        store4(ws, above + 16, load4(ws, above + 16) + load4(ws, rows + 16))
         S = work(j) + at.S
         P = times_inertia(ws, rows, load4(ws, S), load4(ws, S + 4))
         share = lane_sum(P * load8(ws, S)) + get(floats, linkage(j) + at.ARMATURE)
@@ -205,14 +208,6 @@ def own_inertia(floats, ws, i):
     store4(ws, rows + 4, h)
     for e in range(3):
         store4(ws, rows + 8 + 4 * e, Ibar[e])
-
-
-@lean_kernel
-def carry_inertia(ws, rows, above):
-    """Add the inertia of a body to that of its parent."""
-    store8(ws, above, load8(ws, above) + load8(ws, rows))
-    store8(ws, above + 8, load8(ws, above + 8) + load8(ws, rows + 8))
-    store4(ws, above + 16, load4(ws, above + 16) + load4(ws, rows + 16))
 
 
 @lean_kernel

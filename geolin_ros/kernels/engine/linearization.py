@@ -451,20 +451,13 @@ def eliminate(ints, floats, ws):
         put(ws, here + at.D_INVERSE, inverse)
         Ut = entries(ws, here + at.UT)
         r8, r4 = minus(r8, Ut, U), minus(r4, Ut, Fu)
-        rows = above + at.ROWS
-        add_rows(ws, rows, r8, r4)
+        for e in range(6):
+            row = above + at.ROWS + 12 * e
+            store8(ws, row, load8(ws, row) + r8[e])
+            store4(ws, row + 8, load4(ws, row + 8) + r4[e])
         if wrenches:
             eliminate_displacements(ws, S, Ut, displacement(ws, i), displacement(ws, p))
     return OK
-
-
-@lean_kernel
-def add_rows(ws, rows, r8, r4):
-    """Add six rows of 8 + 4 lanes to those at ``rows``."""
-    for e in range(6):
-        row = rows + 12 * e
-        store8(ws, row, load8(ws, row) + r8[e])
-        store4(ws, row + 8, load4(ws, row + 8) + r4[e])
 
 
 @lean_kernel
@@ -917,16 +910,10 @@ def put_six(out, k, linear, angular):
 @lean_kernel
 def add_displacements(ints, ws, out):
     """Add FwdN and yN to the columns of H."""
-    n = get_int(ints, at.NB) - 1
-    m = 6 + n
-    for row in range(6):
-        add_six(ws, displacement(ws, 0) + at.FWDN + 8 * row, out, (m + row) * 2 * m)
-    for i in range(1, n + 1):
-        add_six(ws, displacement(ws, i) + at.YN, out, (m + 5 + i) * 2 * m)
-
-
-@lean_kernel
-def add_six(ws, k, out, to):
-    """Add the entries of a spatial vector at ``k`` to six doubles of A."""
-    for e in range(6):
-        put(out, to + e, get(out, to + e) + get(ws, k + at.AXES[e]))
+    m = get_int(ints, at.NB) + 5
+    for row in range(m):
+        k, to = displacement(ws, row - 5) + at.YN, (m + row) * 2 * m
+        if row < 6:
+            k = displacement(ws, 0) + at.FWDN + 8 * row
+        for e in range(6):
+            put(out, to + e, get(out, to + e) + get(ws, k + at.AXES[e]))

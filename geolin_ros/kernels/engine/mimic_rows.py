@@ -54,16 +54,10 @@ def mimic_rows(ints, ws, sites, cw):
 
 
 @lean_kernel
-def follower(sites, row):
-    """Return the body of the mimic joint of a row."""
-    return get_int(sites, get_int(sites, on.MIMICS) + 2 * (row - get_int(sites, on.CONTACT_ROWS)))
-
-
-@lean_kernel
-def leader(sites, row):
-    """Return the body of the joint it follows."""
+def tied(sites, row):
+    """Return the body of the mimic joint of a row, and that of the joint it follows."""
     k = get_int(sites, on.MIMICS) + 2 * (row - get_int(sites, on.CONTACT_ROWS))
-    return get_int(sites, k + 1)
+    return get_int(sites, k), get_int(sites, k + 1)
 
 
 @lean_kernel
@@ -84,7 +78,7 @@ def coefficients(ints, sites, block, i):
 def multiplier(ints, sites, cw, row):
     """Return -k of a row."""
     past = row - get_int(sites, on.CONTACT_ROWS)
-    k = coefficients(ints, sites, past // BLOCK_ROWS, leader(sites, row))
+    k = coefficients(ints, sites, past // BLOCK_ROWS, tied(sites, row)[1])
     return get(cw, k + past % BLOCK_ROWS)
 
 
@@ -157,9 +151,9 @@ def mobilities(ints, sites, cw, begin, width):
                 mirrored = get(cw, matrix + row * stride + begin + c)
                 put(cw, matrix + (begin + c) * stride + row, mirrored)
     for row in range(first, get_int(sites, on.ROWS)):
-        follows = load8(cw, efforts + LANES * follower(sites, row))
-        leads = load8(cw, efforts + LANES * leader(sites, row))
-        share = 0.0 - (follows + multiplier(ints, sites, cw, row) * leads)
+        follower, leader = tied(sites, row)
+        leads = multiplier(ints, sites, cw, row) * load8(cw, efforts + LANES * leader)
+        share = 0.0 - (load8(cw, efforts + LANES * follower) + leads)
         store8(cw, matrix + row * stride + begin, share)
         if begin <= row < begin + width:
             put(cw, get_int(sites, on.FORCES) + row, -lane(share, 6))
@@ -225,12 +219,12 @@ def rates_of_mimics(ints, sites, cw, out):
     m, k = 6 + n, 12 + 2 * n
     rates, stride = get_int(sites, on.RATES), get_int(sites, on.RATE_ROW)
     for row in range(get_int(sites, on.CONTACT_ROWS), get_int(sites, on.ROWS)):
-        follows, leads = follower(sites, row) + 5, leader(sites, row) + 5
+        follower, leader = tied(sites, row)
         share, to = multiplier(ints, sites, cw, row), rates + row * stride
-        a, b = (m + follows) * k, (m + leads) * k
+        a, b = (m + 5 + follower) * k, (m + 5 + leader) * k
         for v in range(0, k, LANES):
             store8(cw, to + v, load8(out, a + v) + share * load8(out, b + v))
         to += get_int(sites, on.BY_EFFORT)
-        a, b = k * k + (m + follows) * n, k * k + (m + leads) * n
+        a, b = k * k + (m + 5 + follower) * n, k * k + (m + 5 + leader) * n
         for v in range(0, n, LANES):
             store8(cw, to + v, load8(out, a + v) + share * load8(out, b + v))

@@ -285,15 +285,8 @@ def outputs_of(m: int, inputs: int, rows: int) -> Outputs:
     out = aligned_zeros(sum(sizes) + ROW_BLOCK * k + COLUMN_BLOCK)
     A, B, nu_dot, forces, by_state, by_effort, _ = np.split(out, np.cumsum(sizes))
     A.reshape(k, k)[:m, m:] = np.eye(m)
-    return Outputs(
-        out,
-        A.reshape(k, k),
-        B.reshape(k, inputs),
-        nu_dot,
-        forces,
-        by_state.reshape(rows, k),
-        by_effort.reshape(rows, inputs),
-    )
+    changes = by_state.reshape(rows, k), by_effort.reshape(rows, inputs)
+    return Outputs(out, A.reshape(k, k), B.reshape(k, inputs), nu_dot, forces, *changes)
 
 
 def differences(widths: IntArray, loops: IntArray) -> Array:
@@ -363,8 +356,8 @@ def site_table(contacts: Contacts) -> IntArray:
     """Return the integers of all sites but those of ballast, a row each."""
     sites = contacts.sites
     table = sites[SITE_HEADER:][: sites[COUNT] * SITE_INTS].reshape(-1, SITE_INTS)
-    count = np.count_nonzero(table[:, LOOP] != OF_BALLAST)
-    return table[:count]
+    found: IntArray = table[table[:, LOOP] != OF_BALLAST]
+    return found
 
 
 def places_of(contacts: Contacts, columns: int) -> IntArray:

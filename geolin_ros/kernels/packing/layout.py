@@ -24,12 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.kernels.packing.ballast import AtZero, at_zero, ballast_of_ties, hat
-from geolin_ros.kernels.packing.types import (
-    BODY_WRENCH,
-    PRODUCT,
-    Tree,
-    Wrenches,
-)
+from geolin_ros.kernels.packing.types import BODY_WRENCH, PRODUCT, Tree, Wrenches
 from geolin_ros.typing import Array, IntArray
 
 LANES = 8
@@ -284,8 +279,7 @@ def _chains(tree: Tree) -> _Chains:
             else:
                 rows.append((parent, parent, i, b, rate, int(tree.q_start[b]) + k))
         last[b] = len(rows) - 1
-    parents, outers, begins, owners, rates, positions = np.array(rows, np.int64).T.copy()
-    return _Chains(parents, outers, begins, owners, rates, positions, last)
+    return _Chains(*np.array(rows, np.int64).T.copy(), last=last)
 
 
 def _groups(tree: Tree, chains: _Chains, turns: Array, origins: Array) -> tuple[Group, ...]:

@@ -57,9 +57,8 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, vector, _llvm(vector.lanes))
 
 
-def kernel_function(generator: Callable[..., Any]) -> Any:
-    """Return a function for kernels; its first parameter is Numba's."""
-    return intrinsic(generator)
+kernel_function: Callable[[Callable[..., Any]], Any] = intrinsic
+"""Returns a function for kernels; the first parameter of what it decorates is Numba's."""
 
 
 # --- arithmetic -------------------------------------------------------------------------------
