@@ -24,10 +24,9 @@ from geolin_ros.stream.drops import Cause, Counts, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.contact_input import ContactAnswer, ContactInput, ContactReporter
 from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
 from geolin_ros.stream.inputs.joint_input import JointInput
-from geolin_ros.stream.inputs.pairing import BaseSample
 from geolin_ros.stream.inputs.plausibility import Watch
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.inputs.state_input import StateInput, StateStream
+from geolin_ros.stream.inputs.state_input import BaseSample, StateInput, StateStream
 from geolin_ros.stream.inputs.wrench_input import WrenchInput
 from geolin_ros.stream.self_check import SelfCheck, Verdict
 from geolin_ros.typing import Array

@@ -15,8 +15,8 @@ from support.taking import Source, dropped, take
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.spatial.se3 import exp
 from geolin_ros.stream.drops import Cause, nanoseconds
-from geolin_ros.stream.inputs.pairing import BaseSample, Pairing
 from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.inputs.state_input import BaseSample, Pairing
 from geolin_ros.stream.linearization_stream import LinearizationStream
 
 pin = pytest.importorskip('pinocchio')

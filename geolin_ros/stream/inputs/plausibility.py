@@ -14,7 +14,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
 from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.inputs.settings import TwistFrame
-from geolin_ros.stream.message_fields import pose_numbers, twist_numbers
+from geolin_ros.stream.message_fields import pose_numbers, read_pose, twist_numbers
 from geolin_ros.typing import Array
 
 Part = Literal['linear', 'angular']
@@ -164,9 +164,8 @@ def _read(message: Any) -> _Sample | None:
     length = _size(quaternion)
     if not (np.isfinite(numbers).all() and abs(length - 1.0) < 0.1):
         return None
-    H = np.eye(4)
-    H[:3, 3] = numbers[:3]
-    R = H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
+    H = read_pose(message.pose.pose)
+    R = H[:3, :3]
     variances = np.asarray(message.twist.covariance)[::7].reshape(2, 3).sum(axis=1)
     known = np.where(variances < UNKNOWN**2, np.fmax(variances, 0.0), 0.0)
     twists = np.concatenate((R @ v, w, v, R.T @ w)).reshape(2, 6)

@@ -9,7 +9,6 @@ from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.about import Reference
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.stream.inputs.contact_input import ContactSettings
-from geolin_ros.stream.inputs.pairing import PairingName
 from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
 
 TwistFrame = Literal['child', 'world']
@@ -29,7 +28,7 @@ class StreamSettings:
     quaternion_tolerance: float = 0.01
     tf_world_frame: str = 'odom'
     tf_velocity_cutoff: float = 10.0
-    pairing: PairingName = 'newest'
+    pairing: Literal['newest', 'interpolate'] = 'newest'
     max_skew: float = 0.05
     max_wait: float = 0.0
     joint_states_in_parts: bool = False
