@@ -26,30 +26,24 @@ MOST = 4  # modes that are shown
 _LINES = 40  # of words about what is out of reach
 
 
-class Skeleton:
-    """Origins of all links, and which of them joints connect."""
-
-    def __init__(self, model: TreeModel, description: Description) -> None:
-        self._model = model
-        self.names = list(model.frames)
-        number = {name: k for k, name in enumerate(self.names)}
-        joints = [joint for joint in description.joints if joint.child in number]
-        self.edges = [(number[joint.parent], number[joint.child]) for joint in joints]
-
-    def points(self, state: State) -> Array:
-        """Return the origins (links, 3) in the world."""
-        H = Kinematics(self._model, state).H
-        frames = self._model.frames.values()
-        return np.array([(H[f.body] @ f.placement)[:3, 3] for f in frames])
+def joined_links(model: TreeModel, description: Description) -> list[tuple[int, int]]:
+    """Return which links joints connect, by their place in ``model.frames``."""
+    number = {name: k for k, name in enumerate(model.frames)}
+    joints = (joint for joint in description.joints if joint.child in number)
+    return [(number[joint.parent], number[joint.child]) for joint in joints]
 
 
-def slow_or_unstable(
-    model: TreeModel, skeleton: Skeleton, state: State, A: Array, dt: float
-) -> list[dict[str, Any]]:
+def origins(model: TreeModel, state: State) -> Array:
+    """Return the origins (links, 3) of ``model.frames`` in the world [m]."""
+    H = Kinematics(model, state).H
+    return np.array([(H[f.body] @ f.placement)[:3, 3] for f in model.frames.values()])
+
+
+def slow_or_unstable(model: TreeModel, state: State, A: Array, dt: float) -> list[dict[str, Any]]:
     """Return the most unstable modes of A (2 m, 2 m), then the slowest, one of each pair.
 
     Each has ``real`` and ``imag`` of its eigenvalue [1/s], ``kind``, unstable or slow,
-    ``strongest`` positions, and ``frames`` (PHASES, links, 3) [m]: the skeleton over one period,
+    ``strongest`` positions, and ``frames`` (PHASES, links, 3) [m]: `origins` over one period,
     relative to the base at rest. ``dt`` is the step if A is discrete [s], else 0.
     """
     columns = [label.name for label in state_labels(model)]
@@ -63,7 +57,7 @@ def slow_or_unstable(
                 'imag': eigenvalue.imag,
                 'kind': 'unstable' if eigenvalue.real > STILL else 'slow',
                 'strongest': [columns[k] for k in np.argsort(-np.abs(vector[: model.m]))[:3]],
-                'frames': np.array([skeleton.points(at) - state.H[:3, 3] for at in moved]),
+                'frames': np.array([origins(model, at) - state.H[:3, 3] for at in moved]),
             }
         )
     return found

@@ -84,7 +84,7 @@ def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
         for run in (first, second)
     )
     sentences = [
-        f'{name} is {_short(value)} and {_short(other.get(name))}'
+        f'{name} is {value!s:.60} and {other.get(name)!s:.60}'
         for name, value in mine.items()
         if other.get(name) != value
     ]
@@ -152,8 +152,3 @@ def _compare_models(a: str, b: str) -> Difference:
         'differences': sentences,
         'quantities': quantities,
     }
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) < 60 else f'{text[:57]}...'

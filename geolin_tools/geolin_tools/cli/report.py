@@ -29,7 +29,7 @@ from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
 from geolin_tools.identification import Identification
-from geolin_tools.modes import Skeleton, slow_or_unstable
+from geolin_tools.modes import joined_links, origins, slow_or_unstable
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -150,7 +150,6 @@ def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]
     model = read_model(parts, attributes['parameters'], lambda sentence: None)
     time = dataset.time.values.astype('int64')
     start = int(time[0])
-    skeleton = Skeleton(model, parts)
     residuals = _residuals(dataset, watch)
     total = len(time)
     names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
@@ -175,8 +174,8 @@ def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]
         'parameters': _parameters(attributes['parameters']),
         'residuals': residuals,
         'hint': _hint(residuals, stream_settings(attributes['parameters'])),
-        'edges': skeleton.edges,
-        'instants': [_instant(dataset, model, skeleton, int(k), start) for k in chosen],
+        'edges': joined_links(model, parts),
+        'instants': [_instant(dataset, model, int(k), start) for k in chosen],
     }
 
 
@@ -317,20 +316,18 @@ def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
     )
 
 
-def _instant(
-    dataset: Dataset, model: TreeModel, skeleton: Skeleton, k: int, start: int
-) -> dict[str, Any]:
+def _instant(dataset: Dataset, model: TreeModel, k: int, start: int) -> dict[str, Any]:
     at = dataset.isel(time=k)
     state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
     A = at.A.values
     modes = []
     if np.isfinite(A).all():
-        modes = slow_or_unstable(model, skeleton, state, A, _step(dataset))
+        modes = slow_or_unstable(model, state, A, _step(dataset))
     return {
         'time': (int(at.time.values.astype('int64')) - start) * 1e-9,
         'A': A,
         'B': at.B.values,
-        'pose': skeleton.points(state) - state.H[:3, 3],
+        'pose': origins(model, state) - state.H[:3, 3],
         'modes': modes,
     }
 
@@ -342,15 +339,10 @@ def write_identification(
 
     Raises `OSError` if it cannot be written; one that was there before stays.
     """
-    title = f'{found.model.name}: identified from {", ".join(recordings)}'
-    write_page(output, 'identify', title, _identified(found, recordings))
-
-
-def _identified(found: Identification, recordings: Sequence[str]) -> dict[str, Any]:
     aside, every = found.aside, max(1, len(found.aside.measured) // CURVE)
     curves = np.stack((aside.measured, aside.described, found.predicted))
     rows = zip(found.rows, found.effort, found.before, found.after, curves.T, strict=True)
-    return {
+    content = {
         'robot': found.model.name,
         'recordings': list(recordings),
         'samples': len(found.trained.measured),
@@ -366,6 +358,8 @@ def _identified(found: Identification, recordings: Sequence[str]) -> dict[str, A
         'changes': [one._asdict() | {'moved': one.moved} for one in found.changes()],
         'left': found.left(),
     }
+    title = f'{found.model.name}: identified from {", ".join(recordings)}'
+    write_page(output, 'identify', title, content)
 
 
 def _time(found: Identification) -> Array:
