@@ -20,7 +20,6 @@ from geolin_ros.kernels.se3 import rodrigues
 
 V, POINTS, BIAS, FEET = 3, 5, 9, 15
 """Column of v and of the first point in X; row of the biases and of the first point in P."""
-ACCEPTED, REJECTED, SINGULAR = 0, 1, 2
 LOST = -1
 """Instead of how many points were let go: numbers grow without bounds."""
 
@@ -176,22 +175,25 @@ def _errors(X, active, dt, gravity, E):
 
 
 @kernel
-def rotated(X, N, out):
-    """Fill ``out`` (3, 3) with R N R'."""
-    for i in range(3):
-        for j in range(3):
-            total = 0.0
-            for a in range(3):
-                for c in range(3):
-                    total += X[i, a] * N[a, c] * X[j, c]
-            out[i, j] = total
+def sandwich(J, P, out):
+    """Fill ``out`` (r, r) with J P J', J (r, c), P (c or more, c or more)."""
+    rows, columns = J.shape
+    out[:, :] = 0.0
+    for i in range(rows):
+        for a in range(columns):
+            if J[i, a] != 0.0:
+                for j in range(rows):
+                    total = 0.0
+                    for c in range(columns):
+                        total += P[a, c] * J[j, c]
+                    out[i, j] += J[i, a] * total
 
 
 @kernel
 def touch(X, P, k, h, N, S):
     """Put point ``k`` on the ground where h (3,), with covariance N, sees it from the IMU."""
     d = FEET + 3 * k
-    rotated(X, N, S)
+    sandwich(X[:, 0:3], N, S[0:3, 0:3])
     for i in range(3):
         X[i, POINTS + k] = X[i, 4] + X[i, 0] * h[0] + X[i, 1] * h[1] + X[i, 2] * h[2]
     P[d : d + 3] = P[6:9]
@@ -211,68 +213,68 @@ def lift(P, k):
 def correct(X, b, P, k, h, N, gate, L, T):
     """Correct by where h (3,), with covariance N (3, 3), sees point ``k`` from the IMU.
 
-    The innovation z = R h - (d_k - p) = xi_p - xi_dk + R n, Eq. (20), is rejected if z' S^-1 z is
-    above ``gate``. L, T (n, n) are scratch memory. Returns a status and z' S^-1 z.
+    The innovation is R h - (d_k - p) = xi_p - xi_dk + R n, Eq. (20). L, T (n, n) are scratch
+    memory. Returns what `_absorb` does.
     """
-    n, d = P.shape[0], FEET + 3 * k
-    S, z, y = L[0:3, 0:3], L[3, 0:3], L[4, 0:3]
-    rotated(X, N, S)
+    d, S, z = FEET + 3 * k, L[0:3, 0:3], L[3, 0:3]
+    sandwich(X[:, 0:3], N, S)
     for i in range(3):
         z[i] = X[i, 0] * h[0] + X[i, 1] * h[1] + X[i, 2] * h[2] - X[i, POINTS + k] + X[i, 4]
+        for c in range(P.shape[0]):
+            T[i, c] = P[6 + i, c] - P[d + i, c]
         for j in range(3):
-            S[i, j] += P[6 + i, 6 + j] - P[6 + i, d + j] - P[d + i, 6 + j] + P[d + i, d + j]
-    # S = C C';  K S K' = (P H' C'^-1) (...)'
-    c00 = math.sqrt(S[0, 0])
-    c10, c20 = S[1, 0] / c00, S[2, 0] / c00
-    c11 = math.sqrt(S[1, 1] - c10 * c10)
-    c21 = (S[2, 1] - c20 * c10) / c11
-    c22 = math.sqrt(S[2, 2] - c20 * c20 - c21 * c21)
-    y[0] = z[0] / c00
-    y[1] = (z[1] - c10 * y[0]) / c11
-    y[2] = (z[2] - c20 * y[0] - c21 * y[1]) / c22
-    size = y[0] * y[0] + y[1] * y[1] + y[2] * y[2]
-    if not size >= 0.0 or math.isinf(size):
-        return SINGULAR, size
-    if size > gate:
-        return REJECTED, size
-    for i in range(n):
-        T[i, 0] = (P[i, 6] - P[i, d]) / c00
-        T[i, 1] = (P[i, 7] - P[i, d + 1] - c10 * T[i, 0]) / c11
-        T[i, 2] = (P[i, 8] - P[i, d + 2] - c20 * T[i, 0] - c21 * T[i, 1]) / c22
-        T[i, 3] = -(T[i, 0] * y[0] + T[i, 1] * y[1] + T[i, 2] * y[2])
-    for i in range(n):
-        for j in range(i + 1):
-            P[i, j] -= T[i, 0] * T[j, 0] + T[i, 1] * T[j, 1] + T[i, 2] * T[j, 2]
-            P[j, i] = P[i, j]
-    for i in range(6):
-        b[i] += T[BIAS + i, 3]
-    _move(X, T[:, 3], L)
-    return ACCEPTED, size
+            S[i, j] += T[i, 6 + j] - T[i, d + j]
+    return _absorb(X, b, P, S, z, gate, L, T)
 
 
 @kernel
 def level(X, b, P, k, height, variance, gate, L, T):
-    """Correct by the height of point ``k``, unless its square is above ``gate`` variances.
+    """Correct by the height of point ``k``, as `correct`.
 
-    The innovation is d_z - height = xi_dz + theta_x d_y - theta_y d_x to first order. L, T (n, n)
-    are scratch memory. Returns a status.
+    The innovation is d_z - height = xi_dz + theta_x d_y - theta_y d_x to first order.
     """
-    n, d, c = P.shape[0], FEET + 3 * k, POINTS + k
-    for i in range(n):
-        T[i, 0] = P[i, d + 2] + X[1, c] * P[i, 0] - X[0, c] * P[i, 1]
-    S = T[d + 2, 0] + X[1, c] * T[0, 0] - X[0, c] * T[1, 0] + variance
-    z = X[2, c] - height
-    if not z * z <= gate * S:
-        return REJECTED
-    for i in range(n):
-        T[i, 1] = -T[i, 0] * z / S
-        for j in range(i + 1):
-            P[i, j] -= T[i, 0] * T[j, 0] / S
-            P[j, i] = P[i, j]
-    for i in range(6):
-        b[i] += T[BIAS + i, 1]
-    _move(X, T[:, 1], L)
-    return ACCEPTED
+    d, x, y, S, z = FEET + 3 * k, X[0, POINTS + k], X[1, POINTS + k], L[0:1, 0:1], L[1, 0:1]
+    for c in range(P.shape[0]):
+        T[0, c] = P[d + 2, c] + y * P[0, c] - x * P[1, c]
+    S[0, 0] = T[0, d + 2] + y * T[0, 0] - x * T[0, 1] + variance
+    z[0] = X[2, POINTS + k] - height
+    return _absorb(X, b, P, S, z, gate, L, T)
+
+
+@kernel
+def _absorb(X, b, P, S, z, gate, L, T):
+    """Correct by innovations z (r,) of covariance S (r, r), with H P in the first rows of T.
+
+    With S = C C' and Y = C^-1 H P, Y' Y is taken from P, and X and b move by -Y' C^-1 z, unless
+    z' S^-1 z is above ``gate`` or no number. Returns whether they do, and z' S^-1 z.
+    """
+    r, n, size = z.shape[0], P.shape[0], 0.0
+    for i in range(r):
+        for j in range(i):
+            for c in range(j):
+                S[i, j] -= S[i, c] * S[j, c]
+            S[i, j] /= S[j, j]
+            S[i, i] -= S[i, j] * S[i, j]
+            z[i] -= S[i, j] * z[j]
+            for c in range(n):
+                T[i, c] -= S[i, j] * T[j, c]
+        S[i, i] = math.sqrt(S[i, i])
+        z[i] /= S[i, i]
+        size += z[i] * z[i]
+        for c in range(n):
+            T[i, c] /= S[i, i]
+    if not size <= gate:
+        return False, size
+    T[r] = 0.0
+    for i in range(r):
+        for j in range(n):
+            T[r, j] -= T[i, j] * z[i]
+            for c in range(n):
+                P[j, c] -= T[i, j] * T[i, c]
+    for c in range(6):
+        b[c] += T[r, BIAS + c]
+    _move(X, T[r], L)
+    return True, size
 
 
 @kernel
@@ -331,8 +333,8 @@ def meet(X, b, P, active, until, touching, now, h, J, rules, N, L, T):
         if active[k]:
             tried += 1
             _uncertainty(J[k], rules[0], rules[1], N)
-            status, _ = correct(X, b, P, k, h[k], N, rules[2], L, T)
-            if status != ACCEPTED:
+            is_accepted, _ = correct(X, b, P, k, h[k], N, rules[2], L, T)
+            if not is_accepted:
                 refused += 1
                 active[k], until[k] = False, now + rules[3]
                 lift(P, k)
@@ -404,18 +406,3 @@ def read_base(X, b, P, gyro, imu_H_base, gyro_variance, J, H, v, pose, twist):
         for j in range(6):
             for c in range(BIAS, BIAS + 3):
                 twist[i, j] += J[i, c] * J[j, c] * gyro_variance
-
-
-@kernel
-def sandwich(J, P, out):
-    """Fill ``out`` (r, r) with J P J', J (r, c), P (c or more, c or more)."""
-    rows, columns = J.shape
-    out[:, :] = 0.0
-    for i in range(rows):
-        for a in range(columns):
-            if J[i, a] != 0.0:
-                for j in range(rows):
-                    total = 0.0
-                    for c in range(columns):
-                        total += P[a, c] * J[j, c]
-                    out[i, j] += J[i, a] * total
