@@ -18,10 +18,13 @@ from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Places
 from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
+from geolin_ros.spatial.se3 import cross3
 from geolin_ros.typing import Array
 
 KINDS = *('friction',) * 4, 'pulling', *('centre of pressure',) * 4, *('twist',) * 2
 """Of the rows of a sole; the first five are those of a point."""
+CROSS = np.array([cross3(unit) for unit in np.eye(3)])
+"""f^ = sum f_i CROSS_i."""
 LEAST = 0.03
 """f_min, as a share of the weight."""
 EDGE = 0.85
@@ -61,19 +64,12 @@ class Cones:
                 R, J = places.R[:N, number], places.J[:N, number]
                 f = (R @ f[..., None])[..., 0]
                 f_z, f_u = R @ f_z, R @ f_u
-                f_z[..., : n_x // 2] -= _cross(f) @ J[:, 3:]
+                f_z[..., : n_x // 2] -= np.tensordot(f, CROSS, 1) @ J[:, 3:]
             C.append(L @ f_z / self._weight)
             D.append(L @ f_u / self._weight)
             e.append(f @ L.T / self._weight)
             e[-1][:, 4] += [LEAST * (support.frame in names) for names in plan.in_force]
         return np.hstack(C), np.hstack(D), np.hstack(e)
-
-
-def _cross(f: Array) -> Array:
-    """Return the matrices f^ (N, 3, 3)."""
-    found = np.zeros((len(f), 3, 3))
-    found[:, 0, 1], found[:, 0, 2], found[:, 1, 2] = -f[:, 2], f[:, 1], -f[:, 0]
-    return found - found.transpose(0, 2, 1)
 
 
 def _map(support: Support, friction: float) -> Array:

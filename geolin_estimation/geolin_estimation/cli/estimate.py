@@ -3,8 +3,7 @@
 """``geolin estimate``: a bag of odometry from a bag of IMU, joint states and contacts."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,37 +24,18 @@ from geolin_ros.offline.message_types import WRENCH, empty_message, share_arrays
 from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import read_robot
-from geolin_ros.stream.drops import Counts
 
 INTERRUPTED = BAG_STAYS
 NODE = 'state_estimator'
-
-
-@contextmanager
-def open_stream(
-    bags: Sequence[str | Path],
-    *,
-    topics: Mapping[str, str] | None = None,
-    urdf: str | Path | None = None,
-    params: str | Path | None = None,
-    values: Mapping[str, Any] | None = None,
-    warn: Callable[[str], object] = lambda sentence: None,
-    note: Callable[[str], object] = lambda sentence: None,
-) -> Iterator[tuple[Recording, BaseStream]]:
-    """Open bags and make the stream of the robot in them; arguments, errors as `open_source`."""
-    with Recording(bags, topics, takes_estimates=False) as recording:
-        _, merged = read_parameters(recording, NODE, params, values, warn, note)
-        _, model = read_robot(recording, merged, urdf, warn)
-        yield recording, BaseStream(model, base_settings(merged, model.base_link))
 
 
 def estimate(
     recording: Recording,
     stream: BaseStream,
     path: str | Path,
-    storage: Storage = 'mcap',
-    watch: Callable[[Iterable[Any], int], Iterable[Any]] = lambda items, total: items,
-) -> Counts:
+    storage: Storage,
+    watch: Callable[[Iterable[Any], int], Iterable[Any]],
+) -> None:
     """Write a bag with odometry, IMU biases and contact states, stamped as the joint states.
 
     Joint states are in it too, with rates, where they came without.
@@ -80,7 +60,6 @@ def estimate(
                 for name, message in writer.write(answer).items():
                     if message is not None:
                         bag.write(f'/{NODE}/{name}', recorded.time, share_arrays(message))
-    return stream.counts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,10 +71,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the bag; 1 if there is no odometry, 2 if inputs were dropped."""
-    with open_stream(**opening(options)) as (recording, stream):
+    given = opening(options)
+    sources, says = (given['params'], given['values']), (given['warn'], given['note'])
+    with Recording(given['bags'], given['topics'], takes_estimates=False) as recording:
+        _, values = read_parameters(recording, NODE, *sources, *says)
+        _, model = read_robot(recording, values, given['urdf'], given['warn'])
+        stream = BaseStream(model, base_settings(values, model.base_link))
         stream.on_drop = first_drops()
-        watch = Progress(options)
-        counts = estimate(recording, stream, options.output, options.storage, watch)
+        estimate(recording, stream, options.output, options.storage, Progress(options))
+    counts = stream.counts
     result: dict[str, Any] = {
         'output': str(options.output),
         'joint_states': counts.received,

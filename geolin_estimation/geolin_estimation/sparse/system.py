@@ -22,9 +22,10 @@ import numpy as np
 
 from geolin_estimation.kernels.block_system import assemble, substitute
 from geolin_estimation.sparse.sensors import FLOATING_BASE, Kind, Sensor, Variable
-from geolin_ros.errors import ConfigurationError, NotFiniteError, ShapeError, unknown_name
+from geolin_ros.dynamics.arguments import wrong_state
+from geolin_ros.errors import ConfigurationError, unknown_name
 from geolin_ros.kernels.packing.types import make_workspace
-from geolin_ros.model.state import State
+from geolin_ros.model.state import State, finite_array
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
@@ -141,25 +142,10 @@ class BlockSystem:
         Raises `ShapeError` if the state or the readings have not the size that the system has;
         `NotFiniteError` if one of them holds NaN or inf.
         """
-        model = self.model
-        if (state.s.size, state.r.size) != (model.n_s, model.n):
-            raise ShapeError(
-                f'state has {state.s.size} joint positions and {state.r.size} rates, expected '
-                f'{model.n_s} and {model.n} for robot {model.name!r}'
-            )
-        if np.shape(readings) != (self.rows - self.equations,):
-            raise ShapeError(
-                f'readings have shape {np.shape(readings)}, expected '
-                f'({self.rows - self.equations},), those of '
-                f'{", ".join(sensor.name for sensor in self.sensors[:8])} ...'
-            )
-        for name, array in (('state', state.data), ('readings', readings)):
-            if not np.isfinite(array).all():
-                at = int(np.argmin(np.isfinite(array)))
-                raise NotFiniteError(
-                    f'{name} of robot {model.name!r} hold {array[at]} at index {at}, expected '
-                    'finite numbers'
-                )
+        if (state.s.size, state.r.size) != (self.model.n_s, self.model.n):
+            raise wrong_state(self.model, state)
+        finite_array('state', state.data, state.data.shape)
+        finite_array('readings', readings, (self.rows - self.equations,))
         self._assemble(state.data)
         np.negative(readings, out=self.b[self.equations :])
         for place, offset in self._offsets:
@@ -261,15 +247,11 @@ class BlockSystem:
             start = end
         self.C = sparse.csr_matrix(C)
 
-    def _random_positions(self, rng: np.random.Generator) -> State:
-        model = self.model
-        z = np.zeros(2 * model.m)
-        z[model.m - model.n : model.m] = rng.uniform(-3.0, 3.0, model.n)
-        return model.neutral_state().retract(z)
-
     def generic_state(self, seed: int = 0) -> State:
         """Return a state without special positions, whatever the joint limits, at rest."""
-        return self._random_positions(np.random.default_rng(seed))
+        z, n = np.zeros(2 * self.m), self.model.n
+        z[self.m - n : self.m] = np.random.default_rng(seed).uniform(-3.0, 3.0, n)
+        return self.model.neutral_state().retract(z)
 
     def _assemble(self, x: Array) -> None:
         model, ws, tree, six = self.model, self._workspace, self.model.tree, 6 * self.nb
