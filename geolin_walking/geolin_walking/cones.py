@@ -23,8 +23,8 @@ from geolin_ros.typing import Array
 
 KINDS = *('friction',) * 4, 'pulling', *('centre of pressure',) * 4, *('twist',) * 2
 """Of the rows of a sole; the first five are those of a point."""
-CROSS = np.array([cross3(unit) for unit in np.eye(3)])
-"""f^ = sum f_i CROSS_i."""
+CROSS = np.array([cross3(unit).ravel() for unit in np.eye(3)])
+"""(3, 9), f CROSS is f^ row by row."""
 LEAST = 0.03
 """f_min, as a share of the weight."""
 EDGE = 0.85
@@ -64,7 +64,7 @@ class Cones:
                 R, J = places.R[:N, number], places.J[:N, number]
                 f = (R @ f[..., None])[..., 0]
                 f_z, f_u = R @ f_z, R @ f_u
-                f_z[..., : n_x // 2] -= np.tensordot(f, CROSS, 1) @ J[:, 3:]
+                f_z[..., : n_x // 2] -= (f @ CROSS).reshape(N, 3, 3) @ J[:, 3:]
             C.append(L @ f_z / self._weight)
             D.append(L @ f_u / self._weight)
             e.append(f @ L.T / self._weight)
