@@ -279,7 +279,7 @@ def _chains(tree: Tree) -> _Chains:
             else:
                 rows.append((parent, parent, i, b, rate, int(tree.q_start[b]) + k))
         last[b] = len(rows) - 1
-    return _Chains(*np.array(rows, np.int64).T.copy(), last=last)
+    return _Chains._make((*np.array(rows, np.int64).T.copy(), last))
 
 
 def _groups(tree: Tree, chains: _Chains, turns: Array, origins: Array) -> tuple[Group, ...]:
