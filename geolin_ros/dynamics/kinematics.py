@@ -206,16 +206,9 @@ class Kinematics:
 
         The contact Jacobian (81) of a wrench at C in world axes, and its derivative, are those
         of the link itself, expressed there: ``jacobian(link, expressed_in=contact_frame(...))``.
-        The twist of C as a frame of its own would hold its sliding too.
-
-        Parameters
-        ----------
-        link
-            L.
-        placement : (4, 4)
-            ^L H_C, where the contact is on the link now.
-        sliding : (6,), optional
-            ^C v_{L,C}, how it moves there, in its own axes [m/s, rad/s]; zero by default.
+        The twist of C as a frame of its own would hold its sliding too. ``placement`` (4, 4) is
+        ^L H_C, where the contact is on the link now, ``sliding`` (6,) ^C v_{L,C}, how it moves
+        there, in its own axes [m/s, rad/s]; zero by default.
         """
         at = self.frame(link)
         X = se3.adjoint(se3.inverse(placement))

@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -251,12 +251,7 @@ class Robot:
                 kernel(robot, buffers, *flat, *arguments, status, begin, end)
 
         own, *others = self._buffers(max(1, min(task.threads, -(-count // (part or 1)))))
-        running = [pool_of(os.getpid(), len(others)).submit(work, each) for each in others]
-        try:
-            work(own)
-        finally:
-            for done in running:
-                done.result()
+        in_threads(work, own, others)
         if status.any():
             failed = int(np.flatnonzero(status)[0])
             raise task.failure(failed, int(status[failed]))
@@ -381,6 +376,17 @@ def zeros_together(*shapes: tuple[int, ...]) -> list[Array]:
     memory = layout.aligned_zeros(max(places[-1], LARGE))
     pieces = zip(places, shapes, strict=False)
     return [memory[k : k + prod(shape)].reshape(shape) for k, shape in pieces]
+
+
+def in_threads(work: Callable[[Any], None], own: Any, others: Sequence[Any]) -> None:
+    """Call with each, the first in this thread; once all are done, raise what one has raised."""
+    running = [pool_of(os.getpid(), len(others)).submit(work, each) for each in others]
+    try:
+        work(own)
+    finally:
+        wait(running)
+    for done in running:
+        done.result()
 
 
 @functools.cache

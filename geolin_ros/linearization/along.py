@@ -13,9 +13,7 @@ The nodes need not be a motion of the robot; c_k is by how much they are not.
 
 import copy
 import dataclasses
-import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import packed_of
-from geolin_ros.dynamics.samples import States, pool_of, rows, state_rows, zeros_together
+from geolin_ros.dynamics.samples import States, in_threads, rows, state_rows, zeros_together
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError, ShapeError
 from geolin_ros.kernels.engine import along as kernels
 from geolin_ros.kernels.engine.exponential import make_work
@@ -86,11 +84,7 @@ class LinearizedTrajectory:
 class Along:
     """Linearizes one robot along trajectories, as `Linearizer.along`.
 
-    Parameters
-    ----------
-    linearizer
-        Its robot and contacts, those not in force included; they must have different names. The
-        scratch belongs to it, so calls must not overlap.
+    All its contacts must have different names. Calls must not overlap: the scratch belongs to it.
 
     Examples
     --------
@@ -220,12 +214,8 @@ class Along:
     ) -> list[LinearizedTrajectory]:
         """Linearize along many trajectories, shared by threads.
 
-        Parameters
-        ----------
-        states, tau, times, contacts
-            Of each trajectory, as in a call; their lengths may differ.
-        threads
-            How many share the trajectories; the results do not depend on it.
+        Arguments are those of a call for each trajectory; their lengths may differ. Results do not
+        depend on the number of threads.
 
         Raises `ShapeError` if not all are of as many trajectories, `ConfigurationError` if threads
         is less than 1, else as a call, about the first such trajectory a thread meets.
@@ -254,14 +244,7 @@ class Along:
                     list(numbers)  # nobody begins another
                     raise type(error)(f'trajectory {k}: {error}') from error
 
-        others = self._workers[: threads - 1]
-        running = [pool_of(os.getpid(), len(others)).submit(work, other) for other in others]
-        try:
-            work(self)
-        finally:
-            wait(running)
-        for done in running:
-            done.result()
+        in_threads(work, self, self._workers[: threads - 1])
         return plans
 
     def _fill(self, plan: LinearizedTrajectory, data: Array, tau: Array, times: Array) -> None:

@@ -100,10 +100,7 @@ class Batches:
     The same A and B as the linearizer's, to rounding, eight states at a time; robots in contact,
     with mimic joints or with joints of several axes go through it state by state.
 
-    Parameters
-    ----------
-    linearizer
-        Its robot and contacts. The scratch belongs to it, so calls must not overlap.
+    Calls must not overlap: the scratch belongs to it.
 
     Examples
     --------

@@ -67,11 +67,7 @@ class Rows(NamedTuple):
 
 
 class Constraint:
-    """One active contact or loop of a robot.
-
-    Raises `UnknownNameError`, `ConfigurationError`, `ShapeError` or `NotFiniteError` if the
-    contact does not fit the robot, see `description.resolve` and `description.check`.
-    """
+    """One active contact or loop of a robot, checked."""
 
     def __init__(self, model: TreeModel, contact: Closure) -> None:
         check(contact)
@@ -177,16 +173,16 @@ class RowsLeft:
         moves = state.data[16 + state.s.size :].any()
         if not self._axes_are_coordinates or (self._D is not None and moves):
             return None
-        J, by_position = self.contacts.work[self._places], None
+        sites = self.contacts.work[self._places]
+        J = self._own(sites if self._D is None else self._D @ sites)
+        m = J.shape[1]
+        change = np.zeros((len(J), 2 * m))
+        change[:, m:] = J
         if moves:
             nu = np.concatenate((state.v, state.r))
             nu = nu if self._T is None else self._T @ nu
-            by_position = self._own(contact_layout.turning_of(self.contacts, workspace, J, nu))
-        J = self._own(J if self._D is None else self._D @ J)
-        change = np.zeros((len(J), 2 * J.shape[1]))
-        change[:, J.shape[1] :] = J
-        if by_position is not None:
-            change[:, : J.shape[1]] = by_position
+            turning = contact_layout.turning_of(self.contacts, workspace, sites, nu)
+            change[:, :m] = self._own(turning)
         return J, change
 
     def _own(self, rows: Array) -> Array:

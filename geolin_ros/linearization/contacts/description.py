@@ -161,11 +161,7 @@ def wrench_labels(contacts: Iterable[Closure]) -> tuple[Label, ...]:
 
 
 def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
-    """Return the contact frame, and the one it is constrained to unless that is the world.
-
-    Raises `UnknownNameError` if a frame is not part of the robot; `ShapeError` or `NotFiniteError`
-    if a pose is not (4, 4) finite numbers.
-    """
+    """Return the contact frame, and the one it is constrained to unless that is the world."""
 
     def placed(frame: str, pose: ArrayLike | None) -> Frame:
         at = model.frame(frame)
@@ -179,11 +175,7 @@ def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
 
 
 def check(contact: Closure) -> None:
-    """Check kind and gains of a contact.
-
-    Raises `ConfigurationError` if the kind is none of the two, a gain is negative or infinite, or
-    a contact in force has a gain kp and no reference.
-    """
+    """Check kind, gains and reference of a contact."""
     check_choice(f'kind of contact {contact.name!r}', contact.kind, get_args(ContactKind))
     for name in ('kp', 'kd'):
         gain = getattr(contact, name)
