@@ -225,13 +225,7 @@ def _add_twist(where: str, fields: dict[str, Array], times: Array) -> None:
 
 def _add_rates(where: str, topic: Topic, times: Array) -> None:
     """Make rates of joints whose column holds no number the derivatives of their positions."""
-    is_empty = {name: np.isnan(values).all(axis=0) for name, values in topic.fields.items()}
-    for c in np.flatnonzero(is_empty['position'])[:1]:
-        raise RecordingError(
-            f'{where}: joint {topic.message.name[c]!r} has no position in any row, expected '
-            'numbers; leave it out of names and columns, and lock it with parameter locked_joints'
-        )
-    lacking = is_empty.get('velocity', np.zeros(0, dtype=bool))
+    lacking = np.isnan(topic.fields.get('velocity', np.zeros((1, 0)))).all(axis=0)
     if lacking.any():
         names = ', '.join(np.array(topic.message.name)[lacking])
         _require_rising(f'{where} has no velocity of {names}', times)

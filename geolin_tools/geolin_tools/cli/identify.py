@@ -241,12 +241,7 @@ def _lines(found: Identification) -> Iterator[str]:
 def _pole_lines(known: Deviations) -> Iterator[str]:
     pairs = zip(known.poles, known.poles_deviation, strict=True)
     for pole, off in sorted(pairs, key=lambda pair: -pair[0].real):
-        if pole.imag < 0.0:
-            continue
-        if off != off:
-            imaginary = f', +-i {pole.imag:.4g}' if pole.imag else ''
-            yield f'  {pole.real:.4g}{imaginary}, deviation unknown: another pole is too near'
-        else:
+        if pole.imag >= 0.0:
             imaginary = f', +-i {pole.imag:.4g} +- {off.imag:.2g}' if pole.imag else ''
             yield f'  {pole.real:.4g} +- {off.real:.2g}{imaginary}'
 

@@ -48,11 +48,11 @@ def run(options: argparse.Namespace) -> int:
     require_ros()
     from geolin_tools.recorder import record
 
-    def say(text: str) -> None:
-        print(text, file=sys.stderr)
-
     begin, waits = time.monotonic(), True
     with Progress(options)((), 0) as bar:
+
+        def say(text: str) -> None:
+            bar.write(text, file=sys.stderr)
 
         def watch(recorder: 'Recorder') -> None:
             nonlocal waits

@@ -19,7 +19,6 @@ make a hull of 26 faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
@@ -48,12 +47,10 @@ MARGIN = 0.1
 """Planes stand off the shapes by this part of their distance: cables and screws are not drawn."""
 
 
-@dataclass(frozen=True)
-class Body:
-    """A body of the description as the origin of ten numbers."""
+class Body(NamedTuple):
+    """A body of the description as the origin of ten numbers: L (4, 4) of its L L'."""
 
     factor: Array
-    """(4, 4) L of its pseudo-inertia L L'."""
 
     @classmethod
     def of(cls, parameters: Array) -> 'Body | None':
