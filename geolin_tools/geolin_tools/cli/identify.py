@@ -159,7 +159,8 @@ def run(options: argparse.Namespace) -> int:
         known = deviations(found, rest)
         with whole_file(options.matrices) as file:
             np.savez(file, posture=posture, **known._asdict())
-        lines.append(f'{options.matrices}: A and B at rest in the mean posture; poles [1/s]:')
+        about = 'A and B at rest in the mean posture; poles [1/s], nan where others are too near:'
+        lines.append(f'{options.matrices}: {about}')
         lines += _pole_lines(known)
     lines.append(
         f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
