@@ -183,7 +183,8 @@ def published(watcher: Any) -> tuple[int, int]:
     """Return how many linearizations there were, and the stamp [ns] of the newest."""
     count = watcher.counts.get('summary', 0)
     while watcher.counts.get('summary', 0) < count + 2:  # the first one may have waited
-        watcher.wait(1.0)
+        time.sleep(0.01)
+        watcher.poll()
     summary = watcher.newest['summary']
     return summary.published, summary.header.stamp.sec * 10**9 + summary.header.stamp.nanosec
 

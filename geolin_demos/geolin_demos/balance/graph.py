@@ -59,7 +59,8 @@ class RobotGraph:
     The efforts that act come as std_msgs/Float64MultiArray, which holds no stamp. The controller
     says on a second topic, ``answers``, as sensor_msgs/JointState, which state they answer; they
     are taken as that answer when both agree. Of a controller that does not, they answer the newest
-    state. Wrenches of ``feet`` are published; a description of the robot unless it is empty.
+    state; if the state ``is_estimated``, once the state estimator has answered it, too. Wrenches
+    of ``feet`` are published; a description of the robot unless it is empty.
 
     Attributes
     ----------
@@ -80,6 +81,7 @@ class RobotGraph:
         description: str,
         feet: list[str],
         answers: str = STAMPED_COMMANDS,
+        is_estimated: bool = False,
     ) -> None:
         self.efforts: Array | None = None
         self.answered = self._sent = -1
@@ -88,7 +90,7 @@ class RobotGraph:
         self.asked_to_stop: Callable[[], bool] = lambda: False
         self._node, self._model = node, model
         self._answer = -1, np.empty(0)
-        self._estimated: int | None = None  # stamp [ns] of the newest estimate, where one is due
+        self._estimated = -1 if is_estimated else None  # stamp of the newest estimate [ns]
         self._executor = make_executor()
         self._executor.add_node(node)
         sensor = qos_profile_sensor_data
@@ -108,6 +110,8 @@ class RobotGraph:
         if answers:
             stamped = listen(JointState, answers, self._on_stamped, 10)
             self._answer_topics[stamped.topic_name] = 'sensor_msgs/msg/JointState'
+        if is_estimated:
+            listen(Odometry, 'state_estimator/odometry', self._on_estimate, NEWEST)
         listen(FeedbackGains, 'lqr_node/gains', self._on_gains, NEWEST)
         listen(WrenchStamped, 'push', self._on_push, 10)
         self._tau = np.zeros(model.n)
@@ -138,12 +142,6 @@ class RobotGraph:
         pushed = np.array([force.x, force.y, force.z])
         if np.all(np.isfinite(pushed)):
             self.pushes.append(pushed)
-
-    def expect_odometry(self) -> None:
-        """Take a state as answered once the state estimator has answered it, too."""
-        self._estimated = -1
-        estimates = 'state_estimator/odometry'
-        self._node.create_subscription(Odometry, estimates, self._on_estimate, NEWEST)
 
     def _on_estimate(self, message: Odometry) -> None:
         self._estimated = nanoseconds(message.header.stamp)

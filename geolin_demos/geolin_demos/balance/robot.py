@@ -135,12 +135,11 @@ def run_cases(options: argparse.Namespace) -> bool:
     is_ours = options.answers is None
     stamped = STAMPED_COMMANDS if is_ours else options.answers
     description = published(locate(options.robot))
-    graph = RobotGraph(node, simulator.model, description, list(simulator.feet), stamped)
+    feet, is_estimated = list(simulator.feet), options.estimated
+    graph = RobotGraph(node, simulator.model, description, feet, stamped, is_estimated)
     near = NEAR_ESTIMATED if options.estimated else NEAR
     is_led = leads(graph, simulator.model, near) if is_ours else lambda _: True
     graph.asked_to_stop = stop.is_set
-    if options.estimated:
-        graph.expect_odometry()
     run = Run(
         simulator,
         graph,
@@ -148,7 +147,7 @@ def run_cases(options: argparse.Namespace) -> bool:
         period=options.period,
         is_realtime=options.realtime,
         patience=options.patience,
-        is_estimated=options.estimated,
+        is_estimated=is_estimated,
     )
     stood = []
     gc.collect()

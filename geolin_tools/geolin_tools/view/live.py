@@ -102,12 +102,6 @@ class Watcher:
     def _is_of_node(self, message: DiagnosticArray) -> bool:
         return any(f'/{status.name.lstrip("/")}' == self._full_name for status in message.status)
 
-    def wait(self, seconds: float) -> None:
-        """Take what comes next, or let a time [s] go by."""
-        end = time.monotonic() + seconds
-        while not self.poll() and time.monotonic() < end:
-            time.sleep(STEP)
-
     @property
     def has_listeners(self) -> bool:
         """Whether somebody takes pushes."""
@@ -181,7 +175,8 @@ class Live(Source):
         """
         word = time.monotonic() + WORD
         while not is_over():
-            watcher.wait(0.1)
+            if not watcher.poll():
+                time.sleep(STEP)
             description, message = _description(watcher, urdf), watcher.newest.get('linearization')
             if description is not None and message is not None:
                 model = _model_of(message, description, overlay)
