@@ -308,17 +308,11 @@ def _mimics(tree: Tree, chains: _Chains, ballast: Array) -> Mimics:
     pairs = [(body[c], body[leaders[int(tree.master[c])]]) for c in followers]
     numbers = position >= 0
     offsets = np.where(numbers, np.append(tree.offset, 0.0)[position], 0.0)
-    own = body[[leaders[c] for c in range(len(leaders))]]
-    return Mimics(
-        np.array(pairs, np.int64).reshape(-1, 2),
-        tree.multiplier[followers],
-        own,
-        tree.master,
-        np.array((tree.multiplier, offsets)),
-        np.where(numbers, np.append(tree.position_master, -1)[position], -1),
-        own[ballast > 0.0],
-        ballast[ballast > 0.0],
-    )
+    own, lent = body[[leaders[c] for c in range(len(leaders))]], ballast > 0.0
+    bodies, rule = np.array(pairs, np.int64).reshape(-1, 2), np.array((tree.multiplier, offsets))
+    positions = np.where(numbers, np.append(tree.position_master, -1)[position], -1)
+    given = own, tree.master, rule, positions, own[lent], ballast[lent]
+    return Mimics(bodies, tree.multiplier[followers], *given)
 
 
 def make_workspace(packed: Packed) -> Array:

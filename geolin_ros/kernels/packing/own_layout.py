@@ -99,14 +99,9 @@ def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
     factors = numbers + len(groups) * GROUP_RECORD
     header = leaders.size, joints, columns.size, inputs.size, first, own_positions, factors
     ints = integers(OWN_HEADER, header, parts, None)
-    floats = np.concatenate(
-        (
-            mimics.rule.ravel(),
-            np.tile(mimics.multipliers, 2),
-            *(_numbers(group) for group in packed.groups),
-            [entry[2] for entry in turned],
-        )
-    )
+    records = [_numbers(group) for group in packed.groups]
+    ties_and_groups = mimics.rule.ravel(), np.tile(mimics.multipliers, 2), *records
+    floats = np.concatenate((*ties_and_groups, [entry[2] for entry in turned]))
     floats.setflags(write=False)
     whole = floating and packed.is_plain and np.array_equal(columns, np.arange(12 + 2 * joints))
     return Own(ints, floats, whole and np.array_equal(inputs, np.arange(joints)))
