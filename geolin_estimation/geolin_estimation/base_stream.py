@@ -7,7 +7,6 @@ through, with them.
 """
 
 import math
-import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -162,8 +161,6 @@ class BaseAnswer(NamedTuple):
     """Of its joints, by the filter [rad/s or m/s]; None: it has its own, or is the first."""
     imu_age: float
     """Distance of the newest IMU sample to the joint state [s]."""
-    compute_time: float
-    """[s]"""
 
 
 def _has_rates(message: Any) -> bool:
@@ -296,7 +293,6 @@ class BaseStream(TopicStream[BaseAnswer]):
 
     def _take_joint_state(self, message: Any) -> BaseAnswer | None:
         """Estimate at a joint state; None while the IMU has not measured where up is."""
-        start = time.perf_counter()
         self.counts.received += 1
         stamp = nanoseconds(message.header.stamp)
         if starts_anew('joint state', stamp, self._last_stamp) and self._last_stamp is not None:
@@ -324,7 +320,7 @@ class BaseStream(TopicStream[BaseAnswer]):
             self._ground -= self.settings.foot_radius
         estimate.H[2, 3] -= self._ground
         self.counts.answered += 1
-        return BaseAnswer(stamp, estimate, message, rates, age, time.perf_counter() - start)
+        return BaseAnswer(stamp, estimate, message, rates, age)
 
     def _inverse_probabilities(self) -> dict[str, float]:
         """Return 1 / p of each foot with a force, p the probability that it is on the ground.

@@ -86,21 +86,14 @@ class TorqueSettings:
     covariance_rate: float = 20.0
 
 
-def _topic_and_link(parameter: str, entry: str) -> tuple[str, str]:
+def _sensor(entry: str) -> ImuTopic:
     match entry.split():
         case [topic, link]:
-            return topic, link
+            return ImuTopic(topic, link)
     raise ConfigurationError(
-        f'parameter {parameter} holds {entry!r}, expected a topic and a link with a blank between'
+        f'parameter imu_topics or wrench_topics holds {entry!r}, expected a topic and a link with '
+        'a blank between'
     )
-
-
-def _imu_topic(entry: str) -> ImuTopic:
-    return ImuTopic(*_topic_and_link('imu_topics', entry))
-
-
-def _wrench_topic(entry: str) -> WrenchTopic:
-    return WrenchTopic(*_topic_and_link('wrench_topics', entry), 'body')
 
 
 TORQUE_TABLE: tuple[Parameter, ...] = (
@@ -109,13 +102,13 @@ TORQUE_TABLE: tuple[Parameter, ...] = (
         'imu_topics',
         NO_NAMES,
         'IMUs, each as `topic link`; one must be fixed to a floating base.',
-        entry=_imu_topic,
+        entry=_sensor,
     ),
     Parameter(
         'wrench_topics',
         NO_NAMES,
         'Measured wrenches on links, such as those of the ground on feet, each as `topic link`.',
-        entry=_wrench_topic,
+        entry=_sensor,
     ),
     Parameter(
         'unknown_wrenches',
@@ -156,8 +149,10 @@ def torque_settings(values: Mapping[str, Any]) -> TorqueSettings:
     return settings_of(
         TorqueSettings,
         values,
-        imu_topics=tuple(map(_imu_topic, entries_of(values['imu_topics']))),
-        wrench_topics=tuple(map(_wrench_topic, entries_of(values['wrench_topics']))),
+        imu_topics=tuple(map(_sensor, entries_of(values['imu_topics']))),
+        wrench_topics=tuple(
+            WrenchTopic(*_sensor(entry), 'body') for entry in entries_of(values['wrench_topics'])
+        ),
         unknown_wrenches=tuple(entries_of(values['unknown_wrenches'])),
     )
 

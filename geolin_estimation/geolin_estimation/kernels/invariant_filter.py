@@ -45,22 +45,18 @@ def rotation_of(x, y, z, E, Gamma):
 
 
 @kernel
-def turn(X, E, scratch):
+def turn(X, E, Y):
     """Replace R by R E, brought back to a rotation by one step of Newton's iteration."""
     for i in range(3):
         for j in range(3):
-            scratch[i, j] = X[i, 0] * E[0, j] + X[i, 1] * E[1, j] + X[i, 2] * E[2, j]
+            Y[i, j] = X[i, 0] * E[0, j] + X[i, 1] * E[1, j] + X[i, 2] * E[2, j]
     for j in range(3):
         for k in range(3):
-            E[j, k] = -0.5 * (
-                scratch[0, j] * scratch[0, k]
-                + scratch[1, j] * scratch[1, k]
-                + scratch[2, j] * scratch[2, k]
-            )
+            E[j, k] = -0.5 * (Y[0, j] * Y[0, k] + Y[1, j] * Y[1, k] + Y[2, j] * Y[2, k])
         E[j, j] += 1.5
     for i in range(3):
         for j in range(3):
-            X[i, j] = scratch[i, 0] * E[0, j] + scratch[i, 1] * E[1, j] + scratch[i, 2] * E[2, j]
+            X[i, j] = Y[i, 0] * E[0, j] + Y[i, 1] * E[1, j] + Y[i, 2] * E[2, j]
 
 
 @kernel
