@@ -55,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         **file,
         help='write a page too: efforts over time, what moved, what is determined',
     )
-    about = 'write A, B and poles too, at rest in the mean posture, with deviations (npz)'
+    about = (
+        'write A, B and poles too, at rest in the mean posture, with deviations (npz); nan for '
+        'poles too near each other'
+    )
     add('--matrices', **file, help=about)
     about = 'bag for validation (default: of several each, by the others; else the last quarter)'
     add('--aside', **many, type=Path, metavar='BAG', help=about)
@@ -159,8 +162,7 @@ def run(options: argparse.Namespace) -> int:
         known = deviations(found, rest)
         with whole_file(options.matrices) as file:
             np.savez(file, posture=posture, **known._asdict())
-        about = 'A and B at rest in the mean posture; poles [1/s], nan where others are too near:'
-        lines.append(f'{options.matrices}: {about}')
+        lines.append(f'{options.matrices}: A and B at rest in the mean posture; poles [1/s]:')
         lines += _pole_lines(known)
     lines.append(
         f'{options.output}: for overlay_file of the nodes, with coulomb_friction: true for '
