@@ -65,14 +65,6 @@ def inverse_dynamics(
     (m,)
         Wrench on the base in base axes [N, N m], then joint efforts [N m or N]; fixed base: the
         latter alone.
-
-    Examples
-    --------
-    >>> from geolin_ros import TreeModel, inverse_dynamics, robots
-    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
-    >>> weight = inverse_dynamics(model, model.neutral_state(), np.zeros(model.m))[2]
-    >>> bool(np.isclose(weight, 9.81 * model.total_mass))
-    True
     """
     robot = robot_of(model)
     if isinstance(state, State) and robot.engine is not None and not wrenches:
