@@ -219,7 +219,6 @@ def test_standing_robot__has_contacts_forces_and_growth(browser, robot, tmp_path
     loads = found.contact_load.values[at_rest].sum(axis=1)
     assert (loads > 0.9 * 9.81 * robot[0].total_mass).all()
     content = reported(tmp_path / 'out.zarr')
-    assert content['hint'] == ''
     browser.get((tmp_path / 'out.html').as_uri())
     held = curves(browser, 'timeline')
     assert list(held) == list(curves(browser, 'forces', 'force [N]')) == names
@@ -231,7 +230,6 @@ def test_standing_robot__has_contacts_forces_and_growth(browser, robot, tmp_path
 
 
 def test_page_without_eigenvalues__has_no_empty_cards(browser, tmp_path):
-    """A robot that stands, linearized as if nothing held it: a hint says so."""
     run(FOLDER / 'pushed', tmp_path / 'out.zarr', eig_rate=0.0)
     assert reported(tmp_path / 'out.zarr')['spectrum'] == {'time': []}
     browser.get((tmp_path / 'out.html').as_uri())
@@ -239,7 +237,6 @@ def test_page_without_eigenvalues__has_no_empty_cards(browser, tmp_path):
     whole = browser.find_element(By.TAG_NAME, 'body').text
     for title in ('none', 'Eigenvalues over time', 'Stability margins', 'Conditioning', 'growth'):
         assert title not in whole
-    assert 'no contacts are named' in text(browser, 'hint')
 
 
 def test_modes__are_eigenvectors_on_the_skeleton(dataset, robot):

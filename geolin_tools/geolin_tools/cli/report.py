@@ -23,9 +23,7 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Watch
 from geolin_ros.spatial import se3
 from geolin_ros.stream.analysis import STILL, continuous_rates
-from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import default_values
-from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.typing import Array, IntArray
 from geolin_tools.identification import Identification
@@ -42,7 +40,6 @@ SLOW = 0.1
 """A robot whose rates and accelerations [SI units] are less than this in the median is at rest:
 only there do eigenvalues say whether it stays where it is."""
 LABELS = {'columns': 'col', 'rows': 'row', 'inputs': 'input'}
-LARGE = 0.5  # residuals beyond this part of the predicted accelerations ask for an explanation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +147,6 @@ def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]
     model = read_model(parts, attributes['parameters'], lambda sentence: None)
     time = dataset.time.values.astype('int64')
     start = int(time[0])
-    residuals = _residuals(dataset, watch)
     total = len(time)
     names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
     traced = dataset[[name for name in names if name in dataset]]
@@ -172,8 +168,7 @@ def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]
         'still': _is_still(traced),
         'course': _course(dataset, traced, model, start),
         'parameters': _parameters(attributes['parameters']),
-        'residuals': residuals,
-        'hint': _hint(residuals, stream_settings(attributes['parameters'])),
+        'residuals': _residuals(dataset, watch),
         'edges': joined_links(model, parts),
         'instants': [_instant(dataset, model, int(k), start) for k in chosen],
     }
@@ -302,18 +297,6 @@ def _residuals(dataset: Dataset, watch: Watch) -> list[dict[str, Any]]:
         {'name': name, 'unit': unit} | {key: values[k] for key, values in columns.items()}
         for k, (name, unit) in enumerate(_labels(dataset, 'acceleration'))
     ]
-
-
-def _hint(residuals: list[dict[str, Any]], settings: StreamSettings) -> str:
-    """Return what a user should know who sees large residuals."""
-    shares = [found['rms'] / found['predicted'] for found in residuals if found['predicted'] > 0.0]
-    if settings.contacts.are_expected or not shares or np.median(shares) <= LARGE:
-        return ''
-    return (
-        f'Half of the accelerations are off by {np.median(shares):.0%} or more of what is '
-        'predicted, and no contacts are named. If the robot stood or walked, what is missing are '
-        'the forces on its feet: linearize again with -p "contacts:=[FRAME point, ...]".'
-    )
 
 
 def _instant(dataset: Dataset, model: TreeModel, k: int, start: int) -> dict[str, Any]:

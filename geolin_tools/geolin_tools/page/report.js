@@ -199,7 +199,6 @@ function showResiduals() {
     element(bar, 'span', {}, `${short(100 * share(found))} %`);
     bar.addEventListener('click', () => showResidual(k));
   });
-  $('hint').textContent = data.hint;
   showResidual(0);
 }
 
