@@ -23,8 +23,7 @@ from geolin_demos.demo.flight import THROW_PERIOD, Flight
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.linearize import linearize
-from geolin_ros.offline.linearized import linearized
+from geolin_ros.offline.linearize import linearize, linearized
 from geolin_ros.offline.message_types import (
     JOINT_STATE,
     ODOMETRY,

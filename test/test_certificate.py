@@ -22,8 +22,7 @@ from geolin_ros.errors import UnsolvableError
 from geolin_ros.linearization.contacts import Contact, Loop, anchored
 from geolin_ros.linearization.discretization import Discretization, Method
 from geolin_ros.spatial.frames import Representation
-from geolin_ros.verification.certificate import Certifier, Claim
-from geolin_ros.verification.directional import Form
+from geolin_ros.verification.certificate import Certifier, Claim, Form
 
 ROOT = Path(__file__).parents[1]
 METHODS = ('none', *get_args(Method))

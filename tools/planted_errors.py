@@ -305,8 +305,7 @@ def is_found() -> bool:
     from geolin_ros.description import Description, Joint, Link, Mimic
     from geolin_ros.errors import GeolinError
     from geolin_ros.linearization.contacts import Contact, Loop, anchored
-    from geolin_ros.verification.certificate import Certifier, Claim
-    from geolin_ros.verification.directional import Form
+    from geolin_ros.verification.certificate import Certifier, Claim, Form
 
     rng = np.random.default_rng(1)
     kinds = ('se2', 'prismatic', 'helical', 'spherical', 'universal', 'revolute', 'revolute')

@@ -53,7 +53,6 @@ class BagWriter:
         self, path: str | Path, storage: Storage = 'mcap', compression: Compression = 'none'
     ) -> None:
         self._path = Path(path)
-        self._second = 0  # bytes of a compressed file, which is written beside the first
         self._require_room(next(p for p in self._path.absolute().parents if p.exists()))
         try:
             self._writer = Writer(
@@ -97,12 +96,10 @@ class BagWriter:
     def write_serialized(self, topic: str, time: int, data: bytes | memoryview) -> None:
         """Write a message that is in CDR already."""
         self._require_room(self._path, len(data))
-        if self._writer.compression_mode == CompressionMode.FILE:
-            self._second += len(data)
         self._writer.write(self._connections[topic], time, data)
 
     def _require_room(self, folder: Path, size: int = 0) -> None:
-        needed = size + self._second + ROOM
+        needed = size + ROOM
         if shutil.disk_usage(folder).free < needed:
             raise OSError(
                 errno.ENOSPC,

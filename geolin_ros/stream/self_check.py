@@ -13,8 +13,7 @@ import numpy as np
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.verification.certificate import Certificate, Certifier, Claim
-from geolin_ros.verification.directional import Form
+from geolin_ros.verification.certificate import Certificate, Certifier, Claim, Form
 
 
 class Sample(NamedTuple):

@@ -18,7 +18,7 @@ from std_msgs.msg import String
 
 from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.message_types import STRING, known_types
-from geolin_ros.offline.recorded_parameters import TOPIC, parameter_text, with_files
+from geolin_ros.offline.source import PARAMETERS, parameter_text, with_files
 from geolin_ros.ros.executor import init, spin
 from geolin_ros.ros.programs import handled_signals
 from geolin_ros.ros.topics import type_of
@@ -88,7 +88,7 @@ class Recorder(Node):
             self._questions[event.node].ask(again=True)
 
     def _on_parameters(self, name: str, values: dict[str, Any]) -> None:
-        topic = f'{name}/{TOPIC}'
+        topic = f'{name}/{PARAMETERS}'
         values = with_files(values, lambda sentence: self._say(f'{name}: {sentence}'))
         if topic not in self.counts:
             self._writer.add_topic(topic, STRING, True)

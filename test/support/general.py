@@ -17,7 +17,7 @@ import numpy as np
 
 from geolin_ros.verification.accelerations import PrescribedAccelerations
 from geolin_ros.verification.bodies import Bodies
-from geolin_ros.verification.directional import Directional, Form
+from geolin_ros.verification.certificate import Directional, Form
 from geolin_ros.verification.group import IMAGINARY, STEP
 
 

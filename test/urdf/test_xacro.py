@@ -8,7 +8,7 @@ import pytest
 from geolin_ros import TreeModel, robots, urdf
 from geolin_ros.cli import main
 from geolin_ros.errors import ConfigurationError, UrdfError
-from geolin_ros.offline.recorded_parameters import with_files
+from geolin_ros.offline.source import with_files
 from geolin_ros.stream.parameters.file import checked, default_values
 from geolin_ros.stream.parameters.model_reading import from_text, read_model
 from geolin_ros.urdf.xacro_file import expand

@@ -16,8 +16,7 @@ from geolin_ros.errors import ModelError, ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.stream.outputs.reading import ReceivedLinearization
 from geolin_ros.typing import Array, IntArray
-from geolin_ros.verification.certificate import Certifier, Claim
-from geolin_ros.verification.directional import Form
+from geolin_ros.verification.certificate import Certifier, Claim, Form
 
 ACCELERATION_LIMIT = 0.02  # relative to the accelerations of a group
 ANSWERED_LIMIT = 0.95

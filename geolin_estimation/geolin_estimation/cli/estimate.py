@@ -21,9 +21,8 @@ from geolin_ros.cli._options import (
 )
 from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.message_types import WRENCH, empty_message, share_arrays
-from geolin_ros.offline.recorded_parameters import read_parameters
 from geolin_ros.offline.recording import Recording
-from geolin_ros.offline.source import read_robot
+from geolin_ros.offline.source import read_parameters, read_robot
 
 INTERRUPTED = BAG_STAYS
 NODE = 'state_estimator'
