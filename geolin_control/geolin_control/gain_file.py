@@ -111,19 +111,17 @@ def save_bank(bank: GainBank | GaitGains, model: TreeModel, path: str | Path) ->
         routes = [Route(run, np.zeros(len(run) - 1)) for run in runs]
     else:
         routes = list(bank.routes.values())
+    names = _MOVING if isinstance(bank, GaitGains) else _SHAPES
     is_yaml, stacks = Path(path).suffix in _YAML, dict[str, Any]()
     for k, route in enumerate(routes):
         supports = [
             {'frame': one.frame, 'kind': one.kind, 'points': np.asarray(one.points).tolist()}
             for one in route.knots[0].supports
         ]
-        entry = {'supports': supports, 'dt': route.knots[0].dt}
-        for name in _MOVING if isinstance(bank, GaitGains) else _SHAPES:
-            if is_yaml:
-                entry[name] = _array(name, route).tolist()
-            else:
-                stacks[f'route{k}/{name}'] = _array(name, route)
-        header['routes'].append(entry)
+        arrays = {name: _array(name, route) for name in names}
+        written = {name: array.tolist() for name, array in arrays.items()} if is_yaml else {}
+        stacks |= {f'route{k}/{name}': array for name, array in arrays.items()}
+        header['routes'].append({'supports': supports, 'dt': route.knots[0].dt} | written)
     with whole_file(path) as file:
         if is_yaml:
             layout: dict[str, Any] = {'sort_keys': False, 'default_flow_style': None, 'width': 99}

@@ -133,7 +133,7 @@ class StageProblem:
 
     def forget(self) -> None:
         """Start the next solution from nothing."""
-        self.w[:], self._multipliers[:] = 0.0, 0.0
+        self._x[:], self._multipliers[:] = 0.0, 0.0
 
     def solve(
         self, z0: ArrayLike, rounds: int = 2, newton_steps: int = 5, most: int | None = None
@@ -179,7 +179,7 @@ class StageProblem:
             steps,
         )
         if not is_finite:
-            self._x[:], self._multipliers[:] = 0.0, 0.0
+            self.forget()
         return found
 
 

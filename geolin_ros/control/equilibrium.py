@@ -24,8 +24,9 @@ from geolin_ros.dynamics.momentum import centre_of_mass
 from geolin_ros.errors import ConfigurationError, InfeasibleError
 from geolin_ros.linearization.contacts.constraints import constraints_of
 from geolin_ros.model.state import State
-from geolin_ros.model.tree import Frame, TreeModel
+from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
+from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
 linalg = optional('scipy.linalg', extra='control')
@@ -199,15 +200,12 @@ class _Problem:
         points, normals, rows, cones = [], [], [], []
         for support in self.supports:
             frame = support.at(model)
-            flat = support.kind == 'surface'
-            normal = self.at.pose(frame)[:3, 2] if flat else upward(model)
+            H, J = self.at.pose(frame), self.at.jacobian(frame, 'mixed')
+            normal = H[:3, 2] if support.kind == 'surface' else upward(model)
             across = np.linalg.svd(normal[None])[2][1:]
-            for point in np.asarray(support.points):
-                placement = frame.placement.copy()
-                placement[:3, 3] += placement[:3, :3] @ point
-                spot = Frame(frame.body, placement)
-                points.append(self.at.pose(spot)[:3, 3])
-                rows.append(self.at.jacobian(spot, 'mixed')[:3])
+            for point in support.world_points(self.at):
+                points.append(point)
+                rows.append(J[:3] - se3.cross3(point - H[:3, 3]) @ J[3:])
                 normals.append(normal)
                 cones.append(np.vstack((circle @ across - inner * normal, -normal)))
         self.points, self.normals = np.array(points), np.array(normals)

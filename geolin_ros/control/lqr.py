@@ -224,9 +224,7 @@ def regulate(
 
 def plant_of(reduced: ReducedLinearization, price: Cost, dt: float, delay: int) -> Plant:
     """Return the system of the Riccati equation; the effort that acts is the oldest past input."""
-    if not dt:
-        return Plant(reduced.A, reduced.B, price.Q, price.R, price.S)
-    Phi, Gamma = reduced.discretize(dt)
+    Phi, Gamma = reduced.discretize(dt) if dt else (reduced.A, reduced.B)
     if not delay:
         return Plant(Phi, Gamma, price.Q, price.R, price.S)
     k, u = Gamma.shape
