@@ -337,6 +337,7 @@ class Recording:
             'stands': self.stands,
             'fallen': self.fallen,
             'peak_error': float(away.max()),
+            'drift': float(away[-1]),
             'settling': float(np.median(settling)) if settling.size else float('nan'),
         }
 
