@@ -164,14 +164,14 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
     for name, values in described.items():
         at = f'{where}: topic {name}'
         topics[name] = topic = _topic(at, files, _mapping(at, values))
-        count = len(next(iter(topic.fields.values())))
-        if not stamps.size:
-            stamps = _stamps(f'{where}: time', files, time, count)
-        if count != stamps.size:
-            raise RecordingError(
-                f'{at} has {count} rows, expected {stamps.size}, one for each time; cut the '
-                'files, or say common: true with the time if all have it'
-            )
+        for field, rows in topic.fields.items():
+            if not stamps.size:
+                stamps = _stamps(f'{where}: time', files, time, len(rows))
+            if len(rows) != stamps.size:
+                raise RecordingError(
+                    f'{at}: {field} has {len(rows)} rows, expected {stamps.size}, one for each '
+                    'time; cut the files, or say common: true with the time if all have it'
+                )
         if topic.kind == 'odometry':
             _add_twist(at, topic.fields, stamps)
         elif topic.kind == 'joint_states':
@@ -182,11 +182,12 @@ def read_log(mapping: str | Path, data: str | Path) -> Log:
 def _stamps(where: str, files: '_Files', time: Mapping[str, Any], count: int) -> Array:
     """Return the times [s]; ``even`` ones are as close to those of arrival as can be."""
     if 'rate' in time:
-        return np.arange(count) / _number(f'{where}: rate', time['rate'], least=0.0)
-    times = _in_si(where, files.columns(where, time), time, TIMES, 1)[:, 0]
+        times = np.arange(count) / _number(f'{where}: rate', time['rate'], least=0.0)
+    else:
+        times = _in_si(where, files.columns(where, time), time, TIMES, 1)[:, 0]
     if not times.size or not np.isfinite(times).all() or times.min() < 0.0:
         raise RecordingError(f'{where} holds {times}, expected finite numbers from 0 on')
-    if not time.get('even'):
+    if 'rate' in time or not time.get('even'):
         return times
     steps, index = np.diff(times), np.arange(times.size)
     longest, period = steps.max(initial=0.0), float(np.median(steps)) if steps.size else 0.0
@@ -242,14 +243,17 @@ def _require_rising(lacks: str, times: Array) -> None:
 
 
 def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
-    kind = values.get('type')
+    kind = str(values.get('type'))
     if kind not in TYPES:
-        raise unknown_name('type', str(kind), TYPES, where)
+        raise unknown_name('type', kind, TYPES, where)
     known = TYPES[kind][1]
     _mapping(where, values, (*ABOUT, *known))
-    names = tuple(values.get('names', ()))
-    if bool(names) != (kind == 'joint_states') or not all(isinstance(n, str) for n in names):
-        raise RecordingError(f'{where}: names are {names}, expected those of joint_states alone')
+    names = values.get('names') or []
+    is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not is_list or bool(names) != (kind == 'joint_states'):
+        raise RecordingError(
+            f'{where}: names are {names}, expected a list of those of joint_states alone'
+        )
     fields = {}
     for field, quantity in known.items():
         at = f'{where}: {field}'
@@ -262,7 +266,7 @@ def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
     message = message_types.empty_message(TYPES[kind][0])
     message.header.frame_id = str(values.get('frame', ''))
     if kind == 'joint_states':
-        message.name = list(names)
+        message.name = names
     elif kind == 'imu':
         message.orientation_covariance[0] = -1.0  # sensor_msgs/Imu: there is none
     elif kind == 'odometry':
@@ -390,7 +394,7 @@ def _hdf5(path: Path) -> dict[str, Array]:
 
 
 def _is_table(item: Any) -> bool:
-    return getattr(item, 'ndim', 0) in (1, 2) and item.dtype.kind in 'fiu'
+    return getattr(item, 'ndim', 0) in (1, 2) and item.size > 0 and item.dtype.kind in 'fiu'
 
 
 def _rows(item: Any) -> Array:

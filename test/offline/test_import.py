@@ -207,13 +207,16 @@ def test_import__differentiates_odometry_without_a_twist(tmp_path):
 
 def test_import__keeps_the_times_that_all_files_have(tmp_path):
     (tmp_path / 'q.dat').write_text('1 0.1\n2 0.2\n3 0.3\n5 0.5\n')
-    (tmp_path / 'tau.dat').write_text('2\t20\n3\t30\n4\t40\n5\t50\n')
+    (tmp_path / 'tau.dat').write_text('2\t20\n3\t30\n4\t40\n5\t50\n6\t60\n')
     (tmp_path / 'map.yaml').write_text(COMMON)
     log = read_log(tmp_path / 'map.yaml', tmp_path)
     assert np.allclose(log.time, [0.002, 0.003, 0.005])
     fields = log.topics['joint_states'].fields
     assert fields['position'][:, 0].tolist() == [0.2, 0.3, 0.5]
     assert fields['effort'][:, 0].tolist() == [20.0, 30.0, 50.0]
+    (tmp_path / 'map.yaml').write_text(COMMON.replace('common: true, ', ''))
+    with pytest.raises(RecordingError, match='effort has 5 rows, expected 4'):
+        read_log(tmp_path / 'map.yaml', tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +226,7 @@ def test_import__keeps_the_times_that_all_files_have(tmp_path):
         ('unit: N m, scale: 0.5', 'unit: A', 'N m per ampere'),
         ('[q2, q1]', '[q2, q3]', "'q3' is not part of log.csv"),
         ('[q2, q1]', 'q2', 'has 1 columns, expected 2'),
-        ('[elbow, shoulder]', '[]', 'names are ()'),
+        ('[elbow, shoulder]', '[]', 'names are []'),
         ('type: joint_states', 'type: joints', 'did you mean'),
         ('position', 'positions', 'did you mean'),
         ('file: log.csv', 'file: lag.csv', 'cannot be read'),

@@ -95,24 +95,27 @@ def run(options: argparse.Namespace) -> int:
 def _wrench(text: str) -> Wrench:
     """Return the place of ``link``, ``link:kind`` or ``link:world_oriented@x,y,z``."""
     match = re.fullmatch(r'([^:@]+)(?::(body|world|world_oriented(?:@(.+))?))?', text)
-    if match is None:
+    point = _numbers(match[3] or '0,0,0') if match else []
+    if not match or len(point) != 3:
         raise argparse.ArgumentTypeError(
             f'{text!r} is not LINK, LINK:body, LINK:world or LINK:world_oriented@x,y,z'
         )
     kind: Any = (match[2] or 'body').partition('@')[0]
-    return Wrench(match[1], kind=kind, point=_place(match[3], text))
+    return Wrench(match[1], kind=kind, point=point)
 
 
 def _payload(text: str) -> dict[str, Any]:
     """Return ``link=mass@x,y,z`` as an overlay has it."""
     match = re.fullmatch(r'([^=]+)=([^@,]+)(?:@(.+))?', text)
-    if match is None:
+    numbers = _numbers(f'{match[2]},{match[3] or "0,0,0"}') if match else []
+    if not match or len(numbers) != 4:
         raise argparse.ArgumentTypeError(f'{text!r} is not LINK=MASS or LINK=MASS@x,y,z')
-    return {'frame': match[1], 'mass': float(match[2]), 'com': _place(match[3], text)}
+    return {'frame': match[1], 'mass': numbers[0], 'com': numbers[1:]}
 
 
-def _place(numbers: str | None, text: str) -> list[float]:
-    place = [float(number) for number in (numbers or '0,0,0').split(',')]
-    if len(place) != 3:
-        raise argparse.ArgumentTypeError(f'{text!r} has {numbers} behind @, expected x,y,z')
-    return place
+def _numbers(text: str) -> list[float]:
+    """Return the numbers between commas, none if one is not."""
+    try:
+        return [float(number) for number in text.split(',')]
+    except ValueError:
+        return []
