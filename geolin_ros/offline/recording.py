@@ -165,11 +165,6 @@ class Recording(ExitStack):
                 ) from error
             yield Recorded(role_of[connection.topic], time, message)
 
-    def raw(self, topic: str) -> Iterator[bytes]:
-        """Yield the serialized messages of a topic."""
-        for _, _, data in _merged([c for c in self._connections if c.topic == topic]):
-            yield bytes(data)
-
     def description(self) -> str:
         """Return the first robot description; raise `RecordingError` if there is none."""
         try:

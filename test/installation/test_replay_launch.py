@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """replay.launch.py: a bag is answered, and its answers are recorded, from the first on."""
 
-import struct
 import sys
 
 import pytest
@@ -38,8 +37,8 @@ def words(bag, output, *more):
 def stamps(folder, topic):
     """Return the stamps of the messages on a topic, which begin with a header."""
     with Recording([folder]) as recording:
-        found = [struct.unpack_from('<iI', data, 4) for data in recording.raw(topic)]
-    return [sec * 10**9 + nanosec for sec, nanosec in found]
+        found = [message.header.stamp for message in recording.of_topic(topic)]
+    return [stamp.sec * 10**9 + stamp.nanosec for stamp in found]
 
 
 def test_replay__records_the_answers_from_the_first_joint_state_on(installed, bag, tmp_path):

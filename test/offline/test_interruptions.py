@@ -239,7 +239,7 @@ def test_full_disk__leaves_a_bag_that_ends_there(storage, long_bag, small_disk, 
     with Recording([small / 'bag']) as recording:
         assert sorted(recording.counts) == sorted(recording.types)
         assert 50 < recording.counts[LINEARIZATIONS] < ROUNDS * 250
-        assert len(list(recording.raw(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
+        assert len(list(recording.of_topic(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
 
 
 def test_full_disk__keeps_the_report_and_the_gains_that_were_there(
@@ -273,7 +273,7 @@ def test_damaged_bag__is_read_up_to_the_damage(long_bag, tmp_path, capsys):
     assert 'cannot be read further than' in capsys.readouterr().err
     with Recording([tmp_path / 'out']) as recording:
         assert 250 < recording.counts[LINEARIZATIONS] < ROUNDS * 250
-        assert len(list(recording.raw(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
+        assert len(list(recording.of_topic(LINEARIZATIONS))) == recording.counts[LINEARIZATIONS]
     path = tmp_path / 'out.zarr'
     with pytest.raises(RecordingError, match=r'cannot be read further than \d\.\d\d\d s'):
         run(bag, path, chunk=CHUNK)

@@ -16,7 +16,6 @@ from geolin_ros.dynamics.functions import mass_matrix
 from geolin_ros.errors import RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.message_types import LINEARIZATION, known_types
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
 from geolin_ros.offline.source import open_source
@@ -56,10 +55,8 @@ def replayed(bag, path, values=None):
     with open_source([bag], values=values) as source:
         replay(source, path)
     with Recording([path]) as recording:
-        return [
-            read_linearization(known_types().deserialize_cdr(data, LINEARIZATION))
-            for data in recording.raw('/linearizer/linearization')
-        ]
+        messages = recording.of_topic('/linearizer/linearization')
+        return [read_linearization(message) for message in messages]
 
 
 @pytest.mark.parametrize(

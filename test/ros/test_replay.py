@@ -332,7 +332,8 @@ def test_replay__writes_the_bytes_that_the_node_publishes(client, case, tmp_path
     with Recording([tmp_path / 'replayed']) as recording:
         for kind, published in live.items():
             (topic,) = [topic for topic, name in recording.types.items() if name == kind]
-            replayed = [canonical(data, kind) for data in recording.raw(topic)]
+            written = (known_types().serialize_cdr(m, kind) for m in recording.of_topic(topic))
+            replayed = [canonical(data, kind) for data in written]
             assert len(replayed) == counts.answered
 
             last = decode(replayed[-1], kind).header.stamp
