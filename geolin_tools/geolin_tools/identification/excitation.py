@@ -283,13 +283,13 @@ def propose(
     middle, room = 0.5 * (lower + upper), 0.5 * (upper - lower)
     speed = np.where(np.isfinite(limits.velocity), limits.velocity, SPEED)
     centre = np.stack((middle, 0.0 * middle, 0.0 * middle))[:, np.newaxis]
-    held = np.abs(_along(model, centre)[1][0]) / limits.effort
-    if held.max() >= KEPT:
-        c = int(held.argmax())
+    held = np.abs(_along(model, centre)[1][0])
+    for c in np.flatnonzero(~(held < KEPT * limits.effort))[:1]:
         raise UnsolvableError(
-            f'joint {model.joint_names[c]!r} takes {held[c]:.0%} of its effort limit to hold the '
-            f'arm in the middle of its range, expected less than {KEPT:.0%}; correct the limits '
-            'of the description, or lock joints where they are held more easily'
+            f'joint {model.joint_names[c]!r} takes {held[c]:.3g} [N m or N] to hold the arm in '
+            f'the middle of its range, expected less than {KEPT:.0%} of its effort limit '
+            f'{limits.effort[c]:.3g}; correct the limits of the description, or lock joints where '
+            'they are held more easily'
         )
     equations = equations_of(model, [prepare(signals, model)])
     parameters = Parameters(model, equations)
