@@ -99,5 +99,5 @@ def test_propose__determines_what_two_joints_did_not_within_all_limits(two_joint
 
 @pytest.mark.parametrize('effort', [0.001, 0.0])
 def test_propose__needs_an_arm_that_its_efforts_hold(two_joints, effort):
-    with pytest.raises(UnsolvableError, match='takes .* to hold the arm in the middle'):
+    with pytest.raises(UnsolvableError, match=r'takes .* to hold the arm in the middle'):
         propose(read(effort=effort), two_joints)
