@@ -533,7 +533,7 @@ class RobotNode(LifecycleNode):
         present = {name: self.get_parameter(name).value for name in self._table}
         values = present | {name: value for name, value in changed.items() if name in present}
         self.check(values)
-        check_payload(changed, values)
+        check_payload({key: v for key, v in values.items() if v != present[key]}, values)
         return values
 
     def _take_back(self) -> None:

@@ -75,7 +75,7 @@ def check_unit(what: str, length: float, tolerance: float) -> None:
         raise DroppedInput(
             Cause.QUATERNION,
             f'{what} has an orientation of length {length:g}, expected 1 within {tolerance:g}; '
-            'let its publisher send a unit quaternion (x, y, z, w)',
+            'send a unit quaternion (x, y, z, w)',
         )
 
 

@@ -223,8 +223,8 @@ SETS = [
     {'contacts': ['FL_foot point', 'RR_foot surface']},
     {'actuated_joints': ['']},
     {'gravity': [0.0, 0.0, -1.0]},
-    {'contacts': ['']},
-    {'payload__frame': ''},
+    {'contacts': [''], 'payload__frame': ''},
+    {'payload__mass': 2.0},  # as it is: a file that is loaded again
 ]
 LONGEST_GAP, BUSY = 0.1, 3.0
 """Between two answers [s]; where the machine is busy, this times what it is while none compile."""

@@ -131,9 +131,10 @@ class TransformInput:
 
     The chain from ``tf_world_frame`` to ``child_frame`` (if empty, the base link) is made of the
     newest transform of each of its frames. A sample has the stamp of the one next to the base that
-    is not static, and the angular velocity of the newest IMU message. Start at a frame in which
-    the base moves without jumps (odom of REP 105). Raises `ConfigurationError` if the child frame
-    is no link fixed to the base. ``stamp`` is that of the sample made last.
+    is not static, the angular velocity of the newest IMU message, and as linear velocity the
+    filtered rate of the base origin (`Differentiator`). Start at a frame in which the base moves
+    without jumps (odom of REP 105). Raises `ConfigurationError` if the child frame is no link
+    fixed to the base. ``stamp`` is that of the sample made last.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:

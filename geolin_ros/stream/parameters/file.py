@@ -37,8 +37,9 @@ def table_of(node: str) -> tuple[Parameter, ...]:
     try:
         table: tuple[Parameter, ...] = pkgutil.resolve_name(BESIDE[node])
     except ModuleNotFoundError as error:
-        package = BESIDE[node].partition('.')[0]
-        raise not_installed(f'{node} is a node', package) from error
+        if not str(error.name).startswith('geolin_'):
+            raise
+        raise not_installed(f'{node} is a node', BESIDE[node].partition('.')[0]) from error
     return table
 
 
