@@ -201,15 +201,12 @@ class Robot:
         return np.asarray(self._T[:, self._first :].T @ tree)
 
     def _check(self, task: 'Task', k: int, M: Array, f: BoolArray) -> None:
-        from scipy.linalg.lapack import dpotrf  # few robots have mimic joints
-
+        """Raise for the first free coordinate whose pivot is at the rounding level of M."""
         masked = np.where(f[:, np.newaxis] & f, M, np.eye(len(M)))
-        factor, failed = dpotrf(masked, lower=True)
-        good = np.diagonal(factor) ** 2 > 1e-14 * np.diagonal(masked)
-        if failed:
-            good[failed - 1 :] = False
-        if not good.all():
-            raise task.failure(k, SINGULAR + self._first + int(np.argmin(good)))
+        if not _is_definite(masked):
+            sizes = range(1, len(M))
+            first = next((i for i in sizes if not _is_definite(masked[:i, :i])), len(M))
+            raise task.failure(k, SINGULAR + self._first + first - 1)
 
     def _freed(self, task: 'Task', D: Array, is_free: BoolArray) -> Array:
         """Return derivatives from those of forces: M_ff dnu_f = dtau_f - M_fu dnu_u - D_f."""
@@ -262,6 +259,15 @@ class Robot:
             shapes = ((LANES * size,) for size in self._scratch_sizes)
             self._scratch.append(tuple(zeros_together(*shapes)))
         return self._scratch[:count]
+
+
+def _is_definite(M: Array) -> bool:
+    """Whether all pivots of M are positive beyond rounding."""
+    try:
+        pivots = np.linalg.cholesky(M).diagonal() ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.all(pivots > 1e-14 * M.diagonal()))
 
 
 def freed(bias: Any, M: Any, given: Any, free: BoolArray) -> Any:
