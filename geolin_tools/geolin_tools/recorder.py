@@ -46,7 +46,6 @@ class Recorder(Node):
         super().__init__('geolin_record', enable_rosout=False, start_parameter_services=False)
         self.counts: dict[str, int] = {}
         self.first: float | None = None  # time of the first message, of the monotonic clock [s]
-        self.size = 0  # bytes of all messages
         self.found: set[str] = set()  # full names of nodes
         self._writer, self._nodes, self._topics, self._say = writer, nodes, set(topics), say
         self._subscriptions_of: dict[str, tuple[Any, QoSProfile]] = {}
@@ -146,7 +145,6 @@ class Recorder(Node):
         self._writer.write_serialized(topic, time.time_ns(), data)
         self.counts[topic] += 1
         self.first = self.first or time.monotonic()
-        self.size += len(data)
 
 
 class _Question:

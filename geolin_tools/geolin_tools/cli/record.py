@@ -59,7 +59,8 @@ def run(options: argparse.Namespace) -> int:
             bar.update(sum(recorder.counts.values()) - bar.n)
             if waits and recorder.first is None and time.monotonic() > begin + PATIENCE:
                 waits = False
-                what = ', '.join(sorted(recorder.found)) or 'a node that publishes geolin_msgs'
+                names = ', '.join(sorted(recorder.found or options.node))
+                what = names or 'a node that publishes geolin_msgs'
                 say(f'waiting for messages of {what} (Ctrl-C ends)')
 
         given = options.output, options.storage, options.node, options.topic, options.duration
