@@ -30,7 +30,7 @@ from benchmarks.measure import environment, processor_seconds, waiting_seconds
 from benchmarks.robots import paths
 from geolin_msgs.msg import LinearizationSummary, LinearizedDynamics
 from geolin_ros import robots
-from geolin_ros.stream.drops import nanoseconds
+from geolin_ros.stream.topic_stream import nanoseconds
 
 START = 120.0  # until the first linearization, which may have to compile [s]
 SETTLE = 2.0  # left out after it [s]

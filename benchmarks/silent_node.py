@@ -7,7 +7,7 @@ import contextlib
 import rclpy
 from sensor_msgs.msg import Imu, JointState
 
-from geolin_ros.ros.executor import init, spin
+from geolin_ros.ros.running import init, spin
 from geolin_ros.ros.topics import SENSOR_DATA
 
 if __name__ == '__main__':

@@ -25,10 +25,10 @@ from geolin_msgs.msg import LinearizedDynamics, ReferenceState
 from geolin_ros import Contact, TreeModel
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.model.tree import STANDARD_GRAVITY
-from geolin_ros.ros.executor import init, spin
 from geolin_ros.ros.programs import handled_signals
+from geolin_ros.ros.running import init, spin
 from geolin_ros.ros.topics import LATCHED, NEWEST
-from geolin_ros.stream.inputs.contact_input import read_contact
+from geolin_ros.stream.contacts import read_contact
 from geolin_ros.stream.outputs.reading import (
     ReceivedLinearization,
     read_contact_dynamics,

@@ -26,10 +26,10 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from geolin_msgs.msg import TorqueEstimate
-from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.programs import stop_on_signals
+from geolin_ros.ros.running import make_executor
 from geolin_ros.ros.topics import SENSOR_DATA
-from geolin_ros.stream.drops import nanoseconds
+from geolin_ros.stream.topic_stream import nanoseconds
 from geolin_ros.typing import Array
 from torque_check.standing import IMU, PUSH, SOLES, STEP
 

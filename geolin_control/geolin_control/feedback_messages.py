@@ -14,7 +14,7 @@ from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.inputs.contact_input import read_contact, write_contact
+from geolin_ros.stream.contacts import read_contact, write_contact
 from geolin_ros.stream.message_fields import read_matrix, write_matrix, write_stamp
 from geolin_ros.stream.outputs.messages import StateWriter
 from geolin_ros.stream.outputs.reading import read_linearization, read_state

@@ -22,7 +22,6 @@ from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Weights, weights_for
 from geolin_ros.errors import ConfigurationError, GeolinError, InputError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, Counts, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput, StateStream
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import shared_rows, stream_settings
@@ -33,6 +32,7 @@ from geolin_ros.stream.parameters.table import (
     rows_of,
     settings_of,
 )
+from geolin_ros.stream.topic_stream import Cause, Counts, DroppedInput, nanoseconds
 
 _WEIGHTS = {field.name for field in dataclasses.fields(Weights)} - {'single'}
 

@@ -29,8 +29,8 @@ from geolin_control.regulator import Command, Mode
 from geolin_msgs import msg
 from geolin_msgs.msg import ContactStates, FeedbackGains, LinearizedDynamics, ReferenceState
 from geolin_ros.errors import GeolinError
-from geolin_ros.ros.executor import STEADY, Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
+from geolin_ros.ros.running import STEADY, Program, run
 from geolin_ros.ros.topics import LATCHED, NEWEST, overridable
 from geolin_ros.stream.message_fields import write_stamp
 from geolin_ros.stream.warm_up import warm_up, warm_up_discretization

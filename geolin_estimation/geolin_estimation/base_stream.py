@@ -21,15 +21,7 @@ from geolin_estimation.imu_input import NOT_MEASURED, ImuInput, ImuTopic
 from geolin_ros.errors import ConfigurationError, NotFiniteError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import (
-    Cause,
-    Counts,
-    DroppedInput,
-    TopicStream,
-    nanoseconds,
-    starts_anew,
-)
-from geolin_ros.stream.inputs.contact_input import ContactInput, ContactSettings, write_contact
+from geolin_ros.stream.contacts import ContactInput, ContactSettings, write_contact
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.message_fields import write_pose, write_stamp, write_twist
@@ -40,6 +32,14 @@ from geolin_ros.stream.parameters.linearizer import (
     contact_settings,
 )
 from geolin_ros.stream.parameters.table import Parameter, deviations_of, rows_of, settings_of
+from geolin_ros.stream.topic_stream import (
+    Cause,
+    Counts,
+    DroppedInput,
+    TopicStream,
+    nanoseconds,
+    starts_anew,
+)
 from geolin_ros.stream.warm_up import small_model
 from geolin_ros.typing import Array
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage
 from geolin_ros.stream.inputs.differentiation import Differentiator
+from geolin_ros.stream.topic_stream import Cause, DroppedInput, NewestMessage
 
 NOT_MEASURED = -1.0
 """First entry of a covariance in sensor_msgs/Imu whose quantity is not measured."""

@@ -28,11 +28,11 @@ from geolin_estimation.base_stream import (
     warm_up,
 )
 from geolin_msgs.msg import ContactStates
-from geolin_ros.ros.executor import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
+from geolin_ros.ros.running import Program, run
 from geolin_ros.ros.topics import KEPT, type_of
-from geolin_ros.stream.drops import CLOCK_RESET, nanoseconds
 from geolin_ros.stream.inputs.serialized import LITTLE_ENDIAN
+from geolin_ros.stream.topic_stream import CLOCK_RESET, nanoseconds
 
 PROGRAM = Program(
     'state_estimator',

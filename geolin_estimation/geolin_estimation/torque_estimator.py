@@ -25,8 +25,8 @@ from geolin_estimation.torque_stream import (
     torque_settings,
 )
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
-from geolin_ros.ros.executor import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
+from geolin_ros.ros.running import Program, run
 from geolin_ros.stream.warm_up import small_model
 
 PROGRAM = Program(

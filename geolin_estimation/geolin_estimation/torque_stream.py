@@ -30,14 +30,6 @@ from geolin_estimation.sparse import (
 from geolin_estimation.sparse.sensors import Kind
 from geolin_ros.errors import ConfigurationError, InputError, UnsolvableError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import (
-    Cause,
-    Counts,
-    DroppedInput,
-    TopicStream,
-    nanoseconds,
-    starts_anew,
-)
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
@@ -56,6 +48,14 @@ from geolin_ros.stream.parameters.table import (
     entries_of,
     rows_of,
     settings_of,
+)
+from geolin_ros.stream.topic_stream import (
+    Cause,
+    Counts,
+    DroppedInput,
+    TopicStream,
+    nanoseconds,
+    starts_anew,
 )
 from geolin_ros.typing import Array
 

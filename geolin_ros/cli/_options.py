@@ -20,7 +20,7 @@ from geolin_ros.urdf.xacro_file import argument_of
 
 if TYPE_CHECKING:
     from geolin_ros.offline.source import Source
-    from geolin_ros.stream.drops import DroppedInput
+    from geolin_ros.stream.topic_stream import DroppedInput
 
 URDF_HELP = 'path of a URDF, xacro or MJCF file, or a bundled robot: humanoid, quadruped'
 BAG_STAYS = 'interrupted; what was written stays, in a bag that ends there'
@@ -192,7 +192,7 @@ class Progress:
 
 def exit_status(usable: int, dropped: Iterable[str]) -> int:
     """Return 1 if nothing could be used, 2 if inputs were dropped that were wrong, else 0."""
-    from geolin_ros.stream.drops import EARLY
+    from geolin_ros.stream.topic_stream import EARLY
 
     if usable == 0:
         return 1

@@ -40,10 +40,10 @@ from geolin_ros.offline.points import (
 )
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.workers import run
-from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, OperatingPoints
 from geolin_ros.stream.linearization_stream import linearize as linearize_point
+from geolin_ros.stream.topic_stream import Cause
 from geolin_ros.stream.warm_up import warm_up_commands, warm_up_contacts
 
 FINGERPRINT = 'run'

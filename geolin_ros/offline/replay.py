@@ -18,7 +18,6 @@ from geolin_ros.offline.message_types import (
 from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.analysis import Snapshot, analyse
-from geolin_ros.stream.drops import Counts, DroppedInput
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import (
     ForwardDynamicsWriter,
@@ -26,6 +25,7 @@ from geolin_ros.stream.outputs.messages import (
     SummaryWriter,
     empty_linearization,
 )
+from geolin_ros.stream.topic_stream import Counts, DroppedInput
 
 NODE = '/linearizer'
 OUTPUTS = {

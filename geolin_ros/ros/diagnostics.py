@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from geolin_ros.stream.drops import Cause, Counts
+from geolin_ros.stream.topic_stream import Cause, Counts
 
 ANOTHER_CLOCK = 86400.0
 """No stamp of the same clock is so far away [s]."""

@@ -40,8 +40,8 @@ from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.renamed import of_package
 from geolin_ros.ros.diagnostics import ThrottledLog
-from geolin_ros.ros.executor import STEADY, Program, run, with_old_name
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
+from geolin_ros.ros.running import STEADY, Program, run, with_old_name
 from geolin_ros.ros.topics import LATCHED_BY_MANY
 from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.inputs.plausibility import Window, findings

@@ -30,17 +30,17 @@ from rclpy.task import Future
 
 from geolin_ros.errors import ConfigurationError, GeolinError, did_you_mean
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.ros.configuration import SOURCE_NAMES, DescriptionSource, ParameterServices
 from geolin_ros.ros.diagnostics import Diagnostics, ThrottledLog
-from geolin_ros.ros.executor import STEADY, result_of
 from geolin_ros.ros.model_server import ModelServer, State, Wanted
-from geolin_ros.ros.parameter_services import SOURCE_NAMES, DescriptionSource, ParameterServices
+from geolin_ros.ros.running import STEADY, result_of
 from geolin_ros.ros.topics import NEWEST, SENSOR_DATA, input_reader, name_of, overridable
 from geolin_ros.stream.compiling import announced
-from geolin_ros.stream.drops import Cause, Counts
 from geolin_ros.stream.inputs.serialized import VIEWS
 from geolin_ros.stream.parameters.linearizer import MODEL_NAMES, check_payload
 from geolin_ros.stream.parameters.model_reading import read_model
 from geolin_ros.stream.parameters.table import Parameter, check_all
+from geolin_ros.stream.topic_stream import Cause, Counts
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 Transition = Callable[[LifecycleState], TransitionCallbackReturn]

@@ -20,8 +20,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.spatial.se3 import rotation_from_quaternion
-from geolin_ros.stream.drops import Cause, Counts, DroppedInput, nanoseconds
-from geolin_ros.stream.inputs.contact_input import ContactAnswer, ContactInput, ContactReporter
+from geolin_ros.stream.contacts import ContactAnswer, ContactInput, ContactReporter
 from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.inputs.plausibility import Watch
@@ -29,6 +28,7 @@ from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.state_input import BaseSample, StateInput, StateStream
 from geolin_ros.stream.inputs.wrench_input import WrenchInput
 from geolin_ros.stream.self_check import SelfCheck, Verdict
+from geolin_ros.stream.topic_stream import Cause, Counts, DroppedInput, nanoseconds
 from geolin_ros.typing import Array
 
 NO_WRENCH = np.zeros(6)

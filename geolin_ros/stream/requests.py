@@ -20,8 +20,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.stream.drops import check_unit
-from geolin_ros.stream.inputs.contact_input import (
+from geolin_ros.stream.contacts import (
     ContactReporter,
     fields,
     read_contact,
@@ -38,6 +37,7 @@ from geolin_ros.stream.message_fields import (
     write_matrix,
 )
 from geolin_ros.stream.outputs.messages import CODES, WRENCH_KINDS, LinearizationWriter
+from geolin_ros.stream.topic_stream import check_unit
 from geolin_ros.typing import Array
 
 

@@ -19,8 +19,8 @@ from std_msgs.msg import String
 from geolin_ros.offline.bag_writer import BagWriter, Storage
 from geolin_ros.offline.message_types import STRING, known_types
 from geolin_ros.offline.source import PARAMETERS, parameter_text, with_files
-from geolin_ros.ros.executor import init, spin
 from geolin_ros.ros.programs import handled_signals
+from geolin_ros.ros.running import init, spin
 from geolin_ros.ros.topics import type_of
 
 SCAN = 0.5  # time from one look at the graph to the next [s]

@@ -29,8 +29,8 @@ from geolin_ros.errors import GeolinError
 from geolin_ros.linearization.along import LinearizedTrajectory
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.executor import Program, run
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
+from geolin_ros.ros.running import Program, run
 from geolin_ros.ros.topics import NEWEST
 from geolin_ros.stream.requests import read_trajectory, write_request
 from geolin_ros.stream.warm_up import warm_up

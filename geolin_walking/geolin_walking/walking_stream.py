@@ -14,12 +14,12 @@ from geolin_control.feedback_stream import LQR_TABLE, supports_of
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Counts, check_finite, nanoseconds
 from geolin_ros.stream.inputs.state_input import StateInput, StateStream
 from geolin_ros.stream.message_fields import read_matrix, write_matrix, write_stamp
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import shared_rows, stream_settings
 from geolin_ros.stream.parameters.table import Parameter
+from geolin_ros.stream.topic_stream import Counts, check_finite, nanoseconds
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import (

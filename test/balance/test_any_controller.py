@@ -33,8 +33,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 
 from geolin_ros.dynamics.kinematics import Kinematics  # noqa: E402
-from geolin_ros.stream.drops import nanoseconds  # noqa: E402
 from geolin_ros.stream.message_fields import read_pose  # noqa: E402
+from geolin_ros.stream.topic_stream import nanoseconds  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures('ros_domain')
 

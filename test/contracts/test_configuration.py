@@ -124,7 +124,7 @@ def test_curves__are_fields_of_the_summary_and_numbers_of_the_diagnostics():
     from rclpy.time import Time
 
     from geolin_ros.ros.diagnostics import Diagnostics
-    from geolin_ros.stream.drops import Counts
+    from geolin_ros.stream.topic_stream import Counts
 
     summary = (ROOT / 'geolin_msgs' / 'msg' / 'LinearizationSummary.msg').read_text()
     known = {

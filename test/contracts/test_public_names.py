@@ -145,7 +145,7 @@ def test_old_names_in_modules_that_have_moved__are_the_new_ones():
 @pytest.mark.parametrize('named', [None, '__node:=linearizer', '__node:=mine'])
 def test_node__keeps_its_old_name_with_a_parameter_file_of_that(named, tmp_path, capsys):
     rclpy = pytest.importorskip('rclpy')
-    from geolin_ros.ros.executor import with_old_name
+    from geolin_ros.ros.running import with_old_name
 
     file = tmp_path / 'old.yaml'
     file.write_text(f'{OLD_NODE}:\n  ros__parameters:\n    max_skew: 0.5\n')

@@ -14,7 +14,7 @@ pytest.importorskip('rosbags')
 from support.bags import START
 from support.fuzz_nodes import LATER, NODES, heard
 
-from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.topic_stream import Cause
 
 CAUSES = Cause.NOT_FINITE, Cause.CONTACT, Cause.REFERENCE, Cause.QUATERNION, Cause.COVARIANCE
 

@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from support.ros_graph import START
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.stream.drops import Cause
+from geolin_ros.stream.topic_stream import Cause
 
 QUADRUPED = robots.path('quadruped')
 PARAMETER_FILE = Path(__file__).resolve().parents[2] / 'config' / 'linearizer.yaml'

@@ -13,8 +13,8 @@ from support.built_messages import INSTALLED
 from support.ros_graph import set_and_wait
 
 from geolin_ros import robots
-from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.parameters.linearizer import BY_NAME
+from geolin_ros.stream.topic_stream import Cause
 
 QUADRUPED = str(robots.path('quadruped'))
 

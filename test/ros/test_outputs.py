@@ -14,8 +14,8 @@ from support.ros_graph import LATCHED, RELIABLE
 from geolin_ros import Linearizer, State, robots
 from geolin_ros.spatial import se3
 from geolin_ros.spatial.se3 import rotation_from_quaternion
-from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.outputs.reading import read_linearization
+from geolin_ros.stream.topic_stream import nanoseconds
 
 
 def state_of(model, joints, base):

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from geolin_ros.stream.drops import Cause, Counts
+from geolin_ros.stream.topic_stream import Cause, Counts
 
 diagnostics = pytest.importorskip('geolin_ros.ros.diagnostics')
 

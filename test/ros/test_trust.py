@@ -15,8 +15,8 @@ from support.ros_graph import START
 from geolin_ros import robots
 from geolin_ros.cli import main
 from geolin_ros.spatial.se3 import quaternion_from_rotation
-from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.parameters.linearizer import BY_NAME
+from geolin_ros.stream.topic_stream import nanoseconds
 
 QUADRUPED = str(robots.path('quadruped'))
 

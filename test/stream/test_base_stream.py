@@ -24,8 +24,8 @@ from geolin_ros.offline.message_types import (
     empty_message,
 )
 from geolin_ros.offline.recording import Recording, runs
-from geolin_ros.stream.drops import Cause, DroppedInput
 from geolin_ros.stream.parameters.file import default_values
+from geolin_ros.stream.topic_stream import Cause, DroppedInput
 
 FEET = 'FL_foot', 'FR_foot', 'RL_foot', 'RR_foot'
 PERIOD = 5_000_000

@@ -29,8 +29,7 @@ from geolin_ros.linearization.reduction import reduce
 from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.offline.message_types import CONTACT, empty_message
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import Counts
-from geolin_ros.stream.inputs.contact_input import (
+from geolin_ros.stream.contacts import (
     ContactInput,
     ContactSettings,
     FootForce,
@@ -42,6 +41,7 @@ from geolin_ros.stream.linearization_stream import LinearizationStream, Operatin
 from geolin_ros.stream.outputs.markers import contact_forces, external_forces
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
 from geolin_ros.stream.outputs.reading import read_contact_dynamics
+from geolin_ros.stream.topic_stream import Counts
 
 T0, MS = 50 * SECOND, 1_000_000
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]

@@ -30,11 +30,11 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.weights import weights_for
 from geolin_ros.errors import ConfigurationError, InputError
 from geolin_ros.spatial.se3 import quaternion_from_rotation
-from geolin_ros.stream.drops import Cause, Counts, DroppedInput
-from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.contacts import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import LinearizationWriter, StateWriter
+from geolin_ros.stream.topic_stream import Cause, Counts, DroppedInput
 
 MODEL, BALLS = standing_robot('quadruped')
 POSTURE = standing_posture(MODEL, BALLS)

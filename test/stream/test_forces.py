@@ -13,13 +13,13 @@ from support.taking import dropped, take
 
 from geolin_ros import TreeModel, robots, urdf
 from geolin_ros.errors import ConfigurationError, UnknownNameError
-from geolin_ros.stream.drops import Cause, Counts
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchInput, WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.parameters.linearizer import stream_settings
+from geolin_ros.stream.topic_stream import Cause, Counts
 
 messages = pytest.importorskip('geolin_msgs.msg')
 QUADRUPED = robots.path('quadruped')

@@ -27,14 +27,14 @@ from geolin_ros import Description, Joint, Link, TreeModel, robots
 from geolin_ros.errors import ConfigurationError, UnsupportedJointError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
-from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
+from geolin_ros.stream.contacts import ContactSettings, FootForce
 from geolin_ros.stream.inputs.differentiation import Differentiator
 from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.state_input import TransformInput
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.topic_stream import Cause, DroppedInput, nanoseconds
 
 pin = pytest.importorskip('pinocchio')
 T0, MS = 100 * SECOND, 1_000_000

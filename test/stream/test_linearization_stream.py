@@ -14,10 +14,10 @@ from support.taking import Source, dropped, take
 
 from geolin_ros import Linearizer, TreeModel, robots
 from geolin_ros.spatial.se3 import exp
-from geolin_ros.stream.drops import Cause, nanoseconds
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.state_input import BaseSample, Pairing
 from geolin_ros.stream.linearization_stream import LinearizationStream
+from geolin_ros.stream.topic_stream import Cause, nanoseconds
 
 pin = pytest.importorskip('pinocchio')
 T0, MS = 50 * SECOND, 1_000_000

@@ -14,7 +14,7 @@ from support.taking import Source
 
 from geolin_ros import Contact, State, robots
 from geolin_ros.stream.analysis import Snapshot
-from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.contacts import ContactSettings
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.markers import COLOURS, GREEN, GREY, MarkerWriter

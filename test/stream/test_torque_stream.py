@@ -16,8 +16,8 @@ from support.taking import dropped, take
 
 from geolin_ros import TreeModel, inverse_dynamics, robots
 from geolin_ros.errors import ConfigurationError, UnknownNameError
-from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
+from geolin_ros.stream.topic_stream import Cause
 
 pytest.importorskip('mujoco')
 from torque_check.standing import PUSH, SOLES, STEP, StandingRobot

@@ -19,8 +19,8 @@ from rosgraph_msgs.msg import Clock
 
 from geolin_msgs.msg import ContactState
 from geolin_msgs.srv import Linearize
-from geolin_ros.stream.drops import Cause
 from geolin_ros.stream.parameters.linearizer import BY_NAME
+from geolin_ros.stream.topic_stream import Cause
 from support.fault_stage import Outcome, nanoseconds
 from support.messages import SECOND
 from support.processes import Program

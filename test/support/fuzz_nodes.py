@@ -38,8 +38,7 @@ from geolin_ros.offline.message_types import (
     known_types,
     share_arrays,
 )
-from geolin_ros.stream.drops import Counts
-from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
+from geolin_ros.stream.contacts import ContactSettings, FootForce
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream
@@ -51,6 +50,7 @@ from geolin_ros.stream.outputs.messages import (
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.parameters.file import default_values
 from geolin_ros.stream.requests import RequestAnswerer
+from geolin_ros.stream.topic_stream import Counts
 from support.bags import START, Messages, Sample
 from support.standing import standing_robot
 from support.taking import take

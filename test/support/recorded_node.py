@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rclpy.serialization import serialize_message
 
-from geolin_ros.ros.executor import Program, run
 from geolin_ros.ros.linearizer import LinearizerNode
+from geolin_ros.ros.running import Program, run
 from geolin_ros.ros.topics import name_of
 from geolin_ros.stream.inputs.serialized import VIEWS
 

@@ -7,7 +7,7 @@ import contextlib
 import numpy as np
 import pytest
 
-from geolin_ros.stream.drops import DroppedInput
+from geolin_ros.stream.topic_stream import DroppedInput
 from support.messages import joint_state, odometry, random_quaternion
 
 

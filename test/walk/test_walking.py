@@ -26,7 +26,7 @@ from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.kinematics import Kinematics, Points
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.stream.drops import Cause, Counts
+from geolin_ros.stream.topic_stream import Cause, Counts
 
 mujoco = pytest.importorskip('mujoco')
 

@@ -29,12 +29,12 @@ from geolin_ros.control.support import Support
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.executor import make_executor
+from geolin_ros.ros.running import make_executor
 from geolin_ros.ros.topics import LATCHED, NEWEST
-from geolin_ros.stream.drops import nanoseconds
-from geolin_ros.stream.inputs.contact_input import write_contact
+from geolin_ros.stream.contacts import write_contact
 from geolin_ros.stream.message_fields import write_stamp, write_wrench
 from geolin_ros.stream.outputs.messages import StateWriter
+from geolin_ros.stream.topic_stream import nanoseconds
 from geolin_ros.typing import Array
 
 COMMANDS = 'joint_group_effort_controller/commands'

@@ -25,12 +25,12 @@ from geolin_demos.demo.checks import (
 )
 from geolin_demos.demo.processes import INTERRUPTED, run_on_graph
 from geolin_msgs.msg import LinearizedDynamics
-from geolin_ros.ros.executor import make_executor
 from geolin_ros.ros.programs import stop_on_signals
+from geolin_ros.ros.running import make_executor
 from geolin_ros.ros.topics import LATCHED
-from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.message_fields import twist_numbers
 from geolin_ros.stream.outputs.reading import ReceivedLinearization, read_linearization
+from geolin_ros.stream.topic_stream import nanoseconds
 from geolin_ros.typing import Array, IntArray
 
 GREY, ZERO = '#7b8794', '#eceff2'

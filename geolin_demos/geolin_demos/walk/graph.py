@@ -19,7 +19,7 @@ from geolin_ros.control.weights import effort_limits
 from geolin_ros.errors import InputError
 from geolin_ros.model.state import State
 from geolin_ros.ros.topics import NEWEST
-from geolin_ros.stream.drops import nanoseconds
+from geolin_ros.stream.topic_stream import nanoseconds
 
 PATIENCE, FIRST_PATIENCE = 10.0, 900.0
 """For a plan, and for the first one: kernels may have to be compiled [s]."""

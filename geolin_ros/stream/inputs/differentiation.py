@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from geolin_ros.model.tree import Base
-from geolin_ros.stream.drops import Cause, DroppedInput
+from geolin_ros.stream.topic_stream import Cause, DroppedInput
 from geolin_ros.typing import Array
 
 LONGEST_GAP = 1.5

@@ -9,7 +9,7 @@ import numpy as np
 
 from geolin_ros.errors import UnsupportedJointError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds, starts_anew
+from geolin_ros.stream.topic_stream import Cause, DroppedInput, nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
 FIELDS = ('position', 'velocity', 'effort')

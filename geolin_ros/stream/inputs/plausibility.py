@@ -12,9 +12,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.inputs.settings import TwistFrame
 from geolin_ros.stream.message_fields import pose_numbers, read_pose, twist_numbers
+from geolin_ros.stream.topic_stream import nanoseconds
 from geolin_ros.typing import Array
 
 Part = Literal['linear', 'angular']

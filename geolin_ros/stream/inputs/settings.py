@@ -8,7 +8,7 @@ from typing import Literal
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.about import Reference
 from geolin_ros.spatial.frames import Representation
-from geolin_ros.stream.inputs.contact_input import ContactSettings
+from geolin_ros.stream.contacts import ContactSettings
 from geolin_ros.stream.inputs.wrench_input import MissingWrench, WrenchTopic
 
 TwistFrame = Literal['child', 'world']

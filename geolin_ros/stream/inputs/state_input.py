@@ -15,7 +15,10 @@ from geolin_ros.kernels.se3 import CHILD_TWIST, WORLD_TWIST, place_base, retract
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import (
+from geolin_ros.stream.inputs.differentiation import Differentiator
+from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
+from geolin_ros.stream.inputs.settings import StreamSettings
+from geolin_ros.stream.topic_stream import (
     Cause,
     DroppedInput,
     NewestMessage,
@@ -26,9 +29,6 @@ from geolin_ros.stream.drops import (
     nanoseconds,
     starts_anew,
 )
-from geolin_ros.stream.inputs.differentiation import Differentiator
-from geolin_ros.stream.inputs.joint_input import JointInput, JointParts
-from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.typing import Array
 
 HISTORY = 16384

@@ -11,7 +11,7 @@ import numpy as np
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench, WrenchKind
 from geolin_ros.spatial.se3 import inverse, wrench_map
-from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage, check_finite
+from geolin_ros.stream.topic_stream import Cause, DroppedInput, NewestMessage, check_finite
 from geolin_ros.typing import Array
 
 MissingWrench = Literal['drop', 'zero']

@@ -14,7 +14,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.stream.analysis import Complex, Snapshot, leading_modes
-from geolin_ros.stream.inputs.contact_input import each_wrench
+from geolin_ros.stream.contacts import each_wrench
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer
 from geolin_ros.stream.message_fields import write_stamp

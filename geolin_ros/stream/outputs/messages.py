@@ -16,8 +16,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import WrenchKind
 from geolin_ros.stream.analysis import Analysis
-from geolin_ros.stream.drops import Counts
-from geolin_ros.stream.inputs.contact_input import ContactAnswer, each_wrench, write_contact
+from geolin_ros.stream.contacts import ContactAnswer, each_wrench, write_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import Answer, OperatingPoint
 from geolin_ros.stream.message_fields import (
@@ -29,6 +28,7 @@ from geolin_ros.stream.message_fields import (
     write_wrench,
 )
 from geolin_ros.stream.self_check import Verdict
+from geolin_ros.stream.topic_stream import Counts
 from geolin_ros.typing import Array
 
 # The constants of geolin_msgs, by the words of the settings.

@@ -9,9 +9,9 @@ import numpy as np
 
 from geolin_ros.errors import InputError, unknown_name
 from geolin_ros.model.state import State
-from geolin_ros.stream.drops import nanoseconds
 from geolin_ros.stream.message_fields import read_matrix, read_pose, twist_numbers, word_of
 from geolin_ros.stream.outputs.messages import CODES, METHOD_NONE, SOURCES
+from geolin_ros.stream.topic_stream import nanoseconds
 from geolin_ros.typing import Array
 
 _CODES = CODES | {'method': {'none': METHOD_NONE, **CODES['method']}}

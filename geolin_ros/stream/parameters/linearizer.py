@@ -9,7 +9,7 @@ from geolin_ros.description import Loop, constraint_of, parse_overlay
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.model.tree import ReadingOptions
-from geolin_ros.stream.inputs.contact_input import ContactSettings, FootForce
+from geolin_ros.stream.contacts import ContactSettings, FootForce
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.parameters.table import (

@@ -26,9 +26,9 @@ from geolin_ros.offline.message_types import CLOCK
 from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
-from geolin_ros.stream.drops import CLOCK_RESET, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.plausibility import OdometryCheck
 from geolin_ros.stream.linearization_stream import OperatingPoints
+from geolin_ros.stream.topic_stream import CLOCK_RESET, DroppedInput, nanoseconds
 from geolin_tools import identification
 from geolin_tools.identification.joint_log import joint_signals
 

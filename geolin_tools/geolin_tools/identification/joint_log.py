@@ -15,9 +15,9 @@ from geolin_ros.model.wrenches import Wrench
 from geolin_ros.offline.points import Watch, recorded_points
 from geolin_ros.offline.source import Source
 from geolin_ros.spatial import se3
-from geolin_ros.stream.drops import EARLY, Cause, DroppedInput, nanoseconds
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.linearization_stream import OperatingPoints
+from geolin_ros.stream.topic_stream import EARLY, Cause, DroppedInput, nanoseconds
 from geolin_ros.typing import Array
 from geolin_tools.identification import Signals
 

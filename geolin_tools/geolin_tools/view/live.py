@@ -24,15 +24,15 @@ from geolin_ros.dynamics.kinematics import Kinematics, Points
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.ros.executor import init
+from geolin_ros.ros.running import init
 from geolin_ros.ros.topics import LATCHED
-from geolin_ros.stream.drops import Cause, DroppedInput, nanoseconds
-from geolin_ros.stream.inputs.contact_input import read_contact
+from geolin_ros.stream.contacts import read_contact
 from geolin_ros.stream.inputs.joint_input import JointInput
 from geolin_ros.stream.message_fields import read_matrix, read_pose
 from geolin_ros.stream.outputs.markers import contact_forces, external_forces
 from geolin_ros.stream.outputs.reading import read_linearization
 from geolin_ros.stream.requests import read_wrench
+from geolin_ros.stream.topic_stream import Cause, DroppedInput, nanoseconds
 from geolin_ros.typing import Array
 from geolin_tools.view.source import Health, Instant, Source, feet_finder
 

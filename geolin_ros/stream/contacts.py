@@ -31,8 +31,8 @@ from geolin_ros.linearization.result import Linearization
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial.frames import Representation
-from geolin_ros.stream.drops import Cause, DroppedInput, NewestMessage, check_finite
 from geolin_ros.stream.message_fields import pose_numbers, read_pose, word_of, write_pose
+from geolin_ros.stream.topic_stream import Cause, DroppedInput, NewestMessage, check_finite
 from geolin_ros.typing import Array
 
 ContactSource = Literal['parameter', 'topic', 'forces', 'efforts']

@@ -13,7 +13,7 @@ from rclpy.parameter import Parameter
 from rclpy.parameter_service import ParameterService
 from std_msgs.msg import String
 
-from geolin_ros.ros.executor import STEADY
+from geolin_ros.ros.running import STEADY
 from geolin_ros.ros.topics import LATCHED, overridable
 
 SOURCE_NAMES = ('robot_description', 'robot_description_file', 'robot_description_node')

@@ -11,7 +11,7 @@ import pytest
 import rclpy
 from std_msgs.msg import String
 
-from geolin_ros.ros.executor import OrderOfArrival, make_executor, result_of, spin
+from geolin_ros.ros.running import OrderOfArrival, make_executor, result_of, spin
 
 
 def test_messages_that_wait__are_taken_as_they_came(ros_domain):
@@ -41,7 +41,7 @@ def test_messages_that_wait__are_taken_as_they_came(ros_domain):
 @pytest.fixture(params=[make_executor, OrderOfArrival])
 def node(request, ros_domain, monkeypatch):
     """A node of this process, and either executor to spin it."""
-    monkeypatch.setattr('geolin_ros.ros.executor.make_executor', request.param)
+    monkeypatch.setattr('geolin_ros.ros.running.make_executor', request.param)
     rclpy.init(args=[], domain_id=ros_domain)
     node = rclpy.create_node('brief')
     yield node
@@ -70,7 +70,7 @@ def test_a_result_of_another_thread__is_taken_though_nothing_else_comes(node, mo
                 answers.append(await result_of(done, node))
         node.turn.set_result(None)
 
-    monkeypatch.setattr('geolin_ros.ros.executor.SLICE', 30.0)
+    monkeypatch.setattr('geolin_ros.ros.running.SLICE', 30.0)
     begin = time.monotonic()
     spin(node, lambda: len(answers) == 20, ask)
     assert time.monotonic() - begin < 30.0
