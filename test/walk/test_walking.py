@@ -292,11 +292,11 @@ def test_plans__are_those_of_piqp(robot, command, push, duration, every):
     assert active > 20
 
 
-def test_simulation__needs_no_package_of_recordings():
+def test_simulation_and_page__need_no_package_of_recordings():
     code = (
         'import importlib.util as u; find = u.find_spec\n'
         'u.find_spec = lambda name: None if name in ("dask", "zarr") else find(name)\n'
-        'import geolin_demos.walk.__main__, geolin_demos.balance.robots'
+        'import geolin_demos.walk.__main__, geolin_demos.balance.robots, geolin_tools.view.page'
     )
     subprocess.run([sys.executable, '-c', code], check=True)
 

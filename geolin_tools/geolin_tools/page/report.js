@@ -128,7 +128,7 @@ function animate(now) {
 }
 
 function describe(shown) {
-  const pace = shown.imag > 1e-6 ? `swings at ${short(shown.imag / (2 * Math.PI))} Hz and ` : '';
+  const pace = shown.imag > 1e-6 ? `swings at ${short(shown.imag)} rad/s, ` : '';
   const end = shown.real > 0 ? `doubles in ${short(Math.LN2 / shown.real)} s` : shown.real < 0 ? `halves in ${short(Math.LN2 / -shown.real)} s` : 'neither grows nor decays';
   return `${shown.kind}: ${short(shown.real)}${shown.imag > 0 ? ` + ${short(shown.imag)}i` : ''} 1/s, ${pace}${end}; mostly ${shown.strongest.join(', ')}`;
 }

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,14 @@ from geolin_ros.linearization.contacts.description import Closure, Contact
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline import source as recorded
-from geolin_ros.offline.points import Watch, chooser, recorded_points
 from geolin_ros.spatial import se3
 from geolin_ros.stream.linearization_stream import OperatingPoints, linearize
 from geolin_ros.stream.outputs.markers import Force, contact_forces, external_forces
 from geolin_ros.typing import Array
+
+if TYPE_CHECKING:
+    from geolin_ros.offline.points import Watch
+    from geolin_ros.offline.source import Source as Recorded
 
 NOTHING = np.zeros((0, 0))
 
@@ -239,7 +241,9 @@ class Bag(Source):
     missing, the bag is damaged, or nothing of it can be used.
     """
 
-    def __init__(self, source: recorded.Source, watch: Watch = lambda items, total: items) -> None:
+    def __init__(self, source: 'Recorded', watch: 'Watch' = lambda items, total: items) -> None:
+        from geolin_ros.offline.points import chooser, recorded_points  # of another extra
+
         source.require_inputs()
         self.model, self.description = source.model, source.description
         self._settings = source.settings
