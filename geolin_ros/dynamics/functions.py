@@ -218,6 +218,14 @@ class Dynamics:
     """`inverse_dynamics`, `forward_dynamics` and `mass_matrix` in a workspace (one per thread).
 
     Arguments, units and errors are those of the functions; results are valid until the next call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from geolin_ros import Dynamics, TreeModel, robots
+    >>> model = TreeModel.from_urdf(robots.path('quadruped'))
+    >>> Dynamics(model).mass_matrix(model.neutral_state()).shape
+    (18, 18)
     """
 
     def __init__(self, model: TreeModel) -> None:

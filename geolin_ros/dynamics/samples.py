@@ -81,8 +81,8 @@ class Robot:
         if not free.any():
             return found
         M, given, f = self.mass_matrices(task), task.given[:, self._first :], free[self._first :]
+        self._check(task, M, f)
         for k in range(task.count):
-            self._check(task, k, M[k], f)
             found[k] = freed(found[k], M[k], given[k], f)
             if not np.isfinite(found[k]).all():
                 raise task.failure(k, NOT_FINITE)
@@ -200,13 +200,14 @@ class Robot:
         """Return rows (N, m, ...) of the caller's coordinates from those of the tree."""
         return np.asarray(self._T[:, self._first :].T @ tree)
 
-    def _check(self, task: 'Task', k: int, M: Array, f: BoolArray) -> None:
-        """Raise for the first free coordinate whose pivot is at the rounding level of M."""
-        masked = np.where(f[:, np.newaxis] & f, M, np.eye(len(M)))
-        if not _is_definite(masked):
-            sizes = range(1, len(M))
-            first = next((i for i in sizes if not _is_definite(masked[:i, :i])), len(M))
-            raise task.failure(k, SINGULAR + self._first + first - 1)
+    def _check(self, task: 'Task', M: Array, f: BoolArray) -> None:
+        """Raise for the first free coordinate with a pivot of M (N, m, m) at rounding level."""
+        masked = np.where(f[:, np.newaxis] & f, M, np.eye(self.m))
+        if _is_definite(masked):
+            return
+        k = next(k for k, own in enumerate(masked) if not _is_definite(own))
+        sizes = (i for i in range(1, self.m) if not _is_definite(masked[k, :i, :i]))
+        raise task.failure(k, SINGULAR + self._first + next(sizes, self.m) - 1)
 
     def _freed(self, task: 'Task', D: Array, is_free: BoolArray) -> Array:
         """Return derivatives from those of forces: M_ff dnu_f = dtau_f - M_fu dnu_u - D_f."""
@@ -215,8 +216,7 @@ class Robot:
             return D
         M, right = D[:, :, 2 * m :].copy(), -D[:, f]
         right[:, :, 2 * m + f] = np.eye(f.size)
-        for k in range(task.count):
-            self._check(task, k, M[k], is_free)
+        self._check(task, M, is_free)
         D[:, f] = np.linalg.solve(M[:, f][:, :, f], right)
         D[:, u[:, np.newaxis], 2 * m + f] = 0.0
         D[:, u] += M[:, u][:, :, f] @ D[:, f]
@@ -262,12 +262,13 @@ class Robot:
 
 
 def _is_definite(M: Array) -> bool:
-    """Whether all pivots of M are positive beyond rounding."""
+    """Whether all pivots of M (..., m, m) are positive beyond rounding."""
     try:
-        pivots = np.linalg.cholesky(M).diagonal() ** 2
+        factors = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
         return False
-    return bool(np.all(pivots > 1e-14 * M.diagonal()))
+    pivots = factors.diagonal(axis1=-2, axis2=-1) ** 2
+    return bool(np.all(pivots > 1e-14 * M.diagonal(axis1=-2, axis2=-1)))
 
 
 def freed(bias: Any, M: Any, given: Any, free: BoolArray) -> Any:

@@ -74,7 +74,8 @@ class Linearizer:
     batch, along
         Linearize about many states, see `Batches`, and along a trajectory, see `Along`.
 
-    Raises if a contact does not fit the robot, see `Contact`; the same on assignment.
+    Raises if a contact does not fit the robot, on assignment too: `UnknownNameError` for a frame,
+    `ConfigurationError` for kind or gains, `ShapeError` or `NotFiniteError` for a pose.
 
     Examples
     --------

@@ -31,7 +31,8 @@ class TwistChange:
         B, n = MovingFrame(state.H, state.v), state.r.size
         C = expression_frame(B, representation)
         self.v = slice(6 + n, 12 + n)
-        self.frames, self.Y, self.Y_inverse = (B, C), twist_map(B, C), twist_map(C, B)
+        self.Y, self.Y_inverse = twist_map(B, C), twist_map(C, B)
+        self.turning = se3.cross(B.v - self.Y_inverse @ C.v)  # Y^-1 Ydot
         self.K = sensitivity(state.v, representation)
 
     def from_body(self, M: Array) -> Array:

@@ -19,7 +19,7 @@ from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.spatial.frames import Representation, twist_map_rate
+from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array
 
 if TYPE_CHECKING:  # imported when they are first used
@@ -154,7 +154,7 @@ class Linearization:
         A = change.on_columns(change.from_body(A))
         # Tdot T^-1 = [-Y Kdot, Ydot Y^-1] in the rows of v
         A[change.v, :6] -= change.Y @ sensitivity(self.nu_dot[:6], representation)
-        A[change.v, change.v] += twist_map_rate(*change.frames) @ change.Y_inverse
+        A[change.v, change.v] += change.Y @ change.turning @ change.Y_inverse
         A[:6, :6] += half
         return dataclasses.replace(
             self,

@@ -98,7 +98,10 @@ def check_is_list(contacts: object) -> None:
 
 
 def activated(contacts: Sequence[Closure], names: Iterable[str]) -> tuple[Closure, ...]:
-    """Return the contacts, in force those with one of ``names`` and no others; all must exist."""
+    """Return the contacts, in force those with one of ``names`` and no others.
+
+    Raises `UnknownNameError` if no contact has one of the names.
+    """
     wanted = set(names)
     for name in sorted(wanted - {contact.name for contact in contacts}):
         raise unknown_name('contact', name, (c.name for c in contacts), 'the contacts')
