@@ -202,7 +202,7 @@ class Robot:
 
     def _check(self, task: 'Task', M: Array, f: BoolArray) -> None:
         """Raise for the first free coordinate with a pivot of M (N, m, m) at rounding level."""
-        masked = np.where(f[:, np.newaxis] & f, M, np.eye(self.m))
+        masked = M if f.all() else np.where(f[:, np.newaxis] & f, M, np.eye(self.m))
         if _is_definite(masked):
             return
         k = next(k for k, own in enumerate(masked) if not _is_definite(own))

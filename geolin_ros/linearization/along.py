@@ -166,7 +166,7 @@ class Along:
         """
         model, linearizer = self.model, self._linearizer
         data = state_rows(model, states)
-        count = len(data) - 1
+        count = max(len(data) - 1, 0)
         efforts = rows('tau', tau, model.n, model, count)
         at = np.ascontiguousarray(times, dtype=np.float64)
         if at.shape != (count + 1,):
