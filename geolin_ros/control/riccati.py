@@ -6,7 +6,7 @@
     continuous  0 = A'P + PA - (PB + S) R^-1 (B'P + S') + Q,          K = R^-1 (B'P + S')
 
 The continuous equation, for analysis, is SciPy's. The discrete one is solved cold by a Cayley
-transform [Chu 2005], the structure-preserving doubling algorithm [Chu 2004] and one Newton step;
+transform [Chu 2005], the structure-preserving doubling algorithm [Chu 2004] and Newton steps;
 warm, from the gain of a moment ago, by Newton's method alone [Hewer 1971], whose Stein equations
 are solved by squaring [Smith 1968]. What is found is accepted by checks that do not trust how:
 
@@ -44,7 +44,10 @@ WARM_STEPS = 3
 """More steps than these cost more than to solve cold."""
 MARGIN = 1e-7
 """Least decay of the closed loop: 1 - rho^2 per step, or beside its fastest pole."""
-_FASTEST_SHIFT = 0.5  # of |z - 1| / 2
+COLD_STEPS = 5
+"""Newton steps that may follow the doubling; robots need one."""
+_FASTEST_SHIFT = 0.47  # of |z - 1| / 2; 0.5 would be 3, a pole of many an example
+_TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 1e-14
 _SETTLED = 1e-6  # doubling is quadratic: what follows is of the order of 1e-12
 _DOUBLINGS, _SQUARINGS = 40, 24
@@ -168,7 +171,7 @@ def solve_care(
         K = _solve_positive(problem.R, (P @ problem.B + problem.S).T)
         F, W = problem.close(K)
         half, poles = F.T @ P, np.linalg.eigvals(F)
-        residual = _size(W + half + half.T) / (float(np.linalg.norm(F, 1)) * _size(P))
+        residual = _size(W + half + half.T) / max(float(np.linalg.norm(F, 1)) * _size(P), _TINY)
         if not residual <= RESIDUAL or np.max(poles.real) >= -MARGIN * np.max(np.abs(poles)):
             raise _RefusedError(f'residual {residual:.1e}, poles up to {np.max(poles.real):.1e}')
     except (_RefusedError, ValueError, np.linalg.LinAlgError) as refusal:
@@ -196,8 +199,14 @@ def _warm(problem: _Problem, K: Array) -> RiccatiSolution:
 def _cold(problem: _Problem) -> RiccatiSolution:
     Y = lapack.dtrtrs(problem.L, problem.B.T, lower=True)[0]
     P = _double(*_cayley(problem.A - Y.T @ problem.Z, Y.T @ Y, problem.H))
-    P, K, correction = _newton_step(problem, problem.gain(P), P)
-    return _accepted(problem, P, K, correction, 'doubling')
+    K = problem.gain(P)
+    for _ in range(COLD_STEPS):
+        P, K, correction = _newton_step(problem, K, P)
+        try:
+            return _accepted(problem, P, K, correction, 'doubling')
+        except _RefusedError as error:
+            refusal = error
+    raise refusal
 
 
 def _accepted(
@@ -206,7 +215,7 @@ def _accepted(
     F, cost = problem.close(K)
     decrease = P - F.T @ P @ F
     error = cost - decrease
-    residual = _size(error) / _size(P)
+    residual = _size(error) / max(_size(P), _TINY)
     if method == 'warm':
         allowed = _allowed(problem, cost, P, K, decrease)
         if not (_is_positive(allowed + error) and _is_positive(allowed - error)):
@@ -228,7 +237,7 @@ def _allowed(problem: _Problem, cost: Array, P: Array, K: Array, decrease: Array
     left = float(np.trace(P)) - float(np.trace(decrease))
     G = _solve_positive(problem.R + problem.B.T @ P @ problem.B, problem.B.T)
     reach = math.sqrt(max(float(np.vdot(G @ P, G)) * left, 0.0))
-    allowed: Array = (WARM_ERROR * _size(K) / max(reach, np.finfo(np.float64).tiny)) * cost
+    allowed: Array = (WARM_ERROR * _size(K) / max(reach, _TINY)) * cost
     allowed.ravel()[:: len(P) + 1] += _ROUNDING * _size(P)
     return allowed
 
@@ -246,7 +255,7 @@ def _newton_step(
     X = _stein(F, E)
     P = X if P is None else P + X
     new = problem.gain(P)
-    return P, new, _size(new - K) / max(_size(new), np.finfo(np.float64).tiny)
+    return P, new, _size(new - K) / max(_size(new), _TINY)
 
 
 def _stein(F: Array, E: Array) -> Array:
@@ -310,7 +319,7 @@ def _checked(
     A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, S: ArrayLike | None
 ) -> _Problem:
     a, b, q, r = (np.asarray(X, dtype=np.float64) for X in (A, B, Q, R))
-    if a.ndim != 2 or b.ndim != 2:
+    if a.ndim != 2 or b.ndim != 2 or not (a.size and b.size):
         raise ShapeError(f'A and B have shapes {a.shape} and {b.shape}, expected two matrices')
     n, m = len(a), b.shape[1]
     s = np.zeros((n, m)) if S is None else np.asarray(S, dtype=np.float64)

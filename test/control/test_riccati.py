@@ -122,6 +122,15 @@ def test_certificate__never_passes_an_unstable_gain(seed):
         assert not loop_decays(checked, K, found.P)
 
 
+def test_newton__gives_back_the_digits_that_doubling_loses():
+    A, B, Q, *_ = system(np.random.default_rng(5), 6, 4, True)
+    graded = A, B, Q, np.diag(np.logspace(0.0, -14.0, 4))
+    for problem in (graded, np.reshape([3.0, 1.0, 1.0, 1.0], (4, 1, 1))):
+        found = solve_dare(*problem)
+        assert found.residual < 1e-9
+        assert decay(*problem[:2], found.K, True) < 0.0
+
+
 @pytest.mark.parametrize('scale', [1e-8, 1e8])
 def test_cost__may_be_in_any_unit(scale):
     A, B, Q, R, S = system(np.random.default_rng(2), 6, 4, True)
@@ -148,8 +157,9 @@ def test_unreached_mode__is_refused_unless_it_decays(kind, growth):
 def test_unseen_mode__that_neither_grows_nor_decays_is_refused(kind):
     discrete = kind == 'discrete'
     A, B = np.diag([float(discrete), 0.5 - discrete]), np.eye(2)
-    with pytest.raises(NotStabilizableError):
-        SOLVERS[kind](A, B, np.diag([0.0, 1.0]), np.eye(2))
+    for seen in (0.0, 1.0):
+        with pytest.raises(NotStabilizableError):
+            SOLVERS[kind](A, B, np.diag([0.0, seen]), np.eye(2))
 
 
 @pytest.mark.parametrize('kind', SOLVERS)
@@ -158,6 +168,7 @@ def test_unseen_mode__that_neither_grows_nor_decays_is_refused(kind):
     [
         (lambda A, B, Q, R, S: (A, B, Q, R, S.T), ShapeError, 'S has shape'),
         (lambda A, B, Q, R, S: (A, B[0], Q, R), ShapeError, 'two matrices'),
+        (lambda A, B, Q, R, S: (A, B[:, :0], Q, R[:0, :0]), ShapeError, r'\(4, 0\), expected'),
         (lambda A, B, Q, R, S: (A, B, np.nan * Q, R), NotFiniteError, 'Q holds NaN'),
         (lambda A, B, Q, R, S: (A, B, Q, 0.0 * R), ConfigurationError, 'R has the eigenvalue 0'),
         (lambda A, B, Q, R, S: (A, B, -Q, R), ConfigurationError, 'indefinite'),
