@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import check_base, state_data
-from geolin_ros.dynamics.samples import States, state_rows
 from geolin_ros.errors import NotFiniteError, ShapeError
 from geolin_ros.kernels.kinematics import move_bodies, place_points, propagate_jacobians
 from geolin_ros.kernels.packing.types import make_workspace
@@ -38,6 +37,9 @@ from geolin_ros.spatial.frames import (
     twist_map_rate,
 )
 from geolin_ros.typing import Array
+
+if TYPE_CHECKING:  # imported when it is first used
+    from geolin_ros.dynamics.samples import States
 
 
 class Kinematics:
@@ -270,6 +272,8 @@ class Points:
 
     def __call__(self, states: States) -> Places:
         """Return where the frames are; `ShapeError` if the states are not those of the robot."""
+        from geolin_ros.dynamics.samples import state_rows
+
         data = state_rows(self.model, states)
         shape = len(data), len(self._bodies)
         p, R = np.empty((*shape, 3)), np.empty((*shape, 3, 3))
