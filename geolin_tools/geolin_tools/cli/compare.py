@@ -125,7 +125,12 @@ def _compare_models(a: str, b: str) -> Difference:
         warnings.simplefilter('ignore', ModelWarning)
         first, second = TreeModel.from_file(a), TreeModel.from_file(b)
         is_alike = first.base == second.base and set(first.joint_names) == set(second.joint_names)
-        same = TreeModel.from_file(b, joints=first.joint_names) if is_alike else None
+        # of a joint with several axes, each has a name
+        joints = dict.fromkeys(
+            name if name in first.body_of_joint else name.rpartition('/')[0]
+            for name in first.joint_names
+        )
+        same = TreeModel.from_file(b, joints=list(joints)) if is_alike else None
     sentences, quantities = [], {}
     for name in ('name', 'base', 'total_mass', 'joint_names', 'body_names', 'hash'):
         mine, other = getattr(first, name), getattr(second, name)
