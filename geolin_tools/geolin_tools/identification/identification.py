@@ -271,7 +271,7 @@ def choose_prior(
         Its scales are kept.
     """
     start, parts = prior or Prior(), list(recordings)
-    if len(parts) == 1:
+    if len(parts) < 2:
         return start
     for signals in recordings:
         _require_inputs(signals, model, start)
