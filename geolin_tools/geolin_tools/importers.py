@@ -78,6 +78,7 @@ TYPES: dict[str, tuple[str, dict[str, Quantity]]] = {
 ABOUT = ('type', 'names', 'frame', 'child_frame')
 COLUMNS = ('from', 'file', 'unit', 'scale', 'width')
 KEYS = ('robot_description', 'file', 'time', 'topics')
+LAST = 2.0**31  # time that a stamp of a message can have [s]
 MISSING = 3.0  # times that are made even have no step of more periods
 
 
@@ -185,8 +186,10 @@ def _stamps(where: str, files: '_Files', time: Mapping[str, Any], count: int) ->
         times = np.arange(count) / _number(f'{where}: rate', time['rate'], least=0.0)
     else:
         times = _in_si(where, files.columns(where, time), time, TIMES, 1)[:, 0]
-    if not times.size or not np.isfinite(times).all() or times.min() < 0.0:
-        raise RecordingError(f'{where} holds {times}, expected finite numbers from 0 on')
+    if not times.size or not ((times >= 0.0) & (times < LAST)).all():  # NaN is not
+        raise RecordingError(
+            f'{where} holds {times} [s], expected times from 0 to {LAST:g}; correct the unit'
+        )
     if 'rate' in time or not time.get('even'):
         return times
     steps, index = np.diff(times), np.arange(times.size)

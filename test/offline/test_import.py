@@ -234,6 +234,7 @@ def test_import__keeps_the_times_that_all_files_have(tmp_path):
         ('arm.urdf', 'leg.urdf', 'expected a URDF'),
         ('{from: t, unit: ms}', '[t]', 'expected a mapping'),
         ('{from: t, unit: ms}', '{rate: 0}', 'expected a number above 0'),
+        ('{from: t, unit: ms}', '{rate: 1.0e-10}', 'correct the unit'),
         ('scale: 0.5', 'scale: half', "scale is 'half', expected a number"),
     ],
 )
