@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import ConfigurationError, UnsolvableError
-from geolin_ros.kernels.engine.complete_qr import complete_qr
 from geolin_ros.linearization.discretization import check_step, zero_order_hold
 from geolin_ros.linearization.result import Linearization
 from geolin_ros.typing import Array
@@ -155,15 +154,14 @@ def admissible_bases(C: Linearization, previous: Bases | None = None) -> Bases:
     if rank < len(J):  # independent combinations of the rows
         kept = np.linalg.qr(C.dropped.dropped, mode='complete')[0][:, len(J) - rank :].T
         J, by_position = kept @ J, kept @ by_position
-    R, Q = np.array(J.T, order='C'), np.empty((m, m))
-    complete_qr(R, Q, np.empty((2, m)))
+    Q, R = np.linalg.qr(J.T, mode='complete')
     N = Q[:, rank:]
     if previous is not None:
         N = _carried(N, previous.N)
     P, k = _at_rest(N), N.shape[1]
     if not by_position.any() and (previous is None or previous.at_rest):
         return Bases(N, P, True)
-    P[m:, :k] = -Q[:, :rank] @ np.linalg.solve(np.triu(R[:rank]).T, by_position @ N)
+    P[m:, :k] = -Q[:, :rank] @ np.linalg.solve(R[:rank].T, by_position @ N)
     return Bases(N, nearest_basis(P, _at_rest(N) if previous is None else previous.P), False)
 
 

@@ -11,7 +11,6 @@ TEST = Path(__file__).resolve().parents[1]
 MODULES = (
     'kernels/test_engine',
     'batch/test_batch_linearization',
-    'contacts/test_complete_qr',
     'control/test_stein',
     'dynamics/test_dynamics',
     'test_discretization',
