@@ -240,10 +240,11 @@ def _check_hash(found: str, model: TreeModel, what: str) -> None:
 
 def _header(bank: GainBank | GaitGains, model: TreeModel, name: str) -> str:
     """Return a bank as C, names beginning with ``name``."""
-    if isinstance(bank, GaitGains) or not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII):
+    is_name = re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII)
+    if isinstance(bank, GaitGains) or not (bank.routes and is_name):
         raise ConfigurationError(
-            f'file is {name + ".h"!r} of a {type(bank).__name__}, expected a GainBank, and a stem '
-            'for names of constants: a letter, then letters, digits and _, for example gains.h'
+            f'file is {name + ".h"!r} of a {type(bank).__name__}, expected a GainBank with '
+            'routes, and a stem that names constants: a letter, then letters, digits and _, as gains.h'
         )
     rows: list[str] = []
     knots: list[Gains] = []

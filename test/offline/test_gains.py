@@ -83,4 +83,6 @@ def test_no_feet__are_asked_for(squat_bag, bag, tmp_path, capsys):
     assert 'add --feet FRAME' in capsys.readouterr().err
     assert main(['gains', str(bag), *output, '--feet', 'base']) == 1
     assert 'stands on nothing' in capsys.readouterr().err
+    assert main(['gains', str(bag), *output, '--feet', 'base', '--postures', '-1']) == 1
+    assert '--postures is -1, expected 1 or more' in capsys.readouterr().err
     assert not (tmp_path / 'gains.yaml').exists()

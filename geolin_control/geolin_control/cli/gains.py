@@ -58,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Design the gains and write them; 1 if no visited posture has an equilibrium."""
+    if options.postures < 1:
+        raise ConfigurationError(f'--postures is {options.postures}, expected 1 or more')
     feet = [Support.parse(text) for text in options.feet.split(',') if text]
     with open_bags(options) as source:
         model = source.model
@@ -81,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     if not report:
         raise RecordingError(
             f'robot {model.name!r} stands on nothing in {source.recording.name}, expected active '
-            'contacts, or feet that are still and low; name others'
+            'contacts, or feet that are still and low; name others, or see geolin inspect'
         )
     if routes:
         save_bank(build(model, routes, tolerance=options.tolerance), model, options.output)
