@@ -244,7 +244,7 @@ def _header(bank: GainBank | GaitGains, model: TreeModel, name: str) -> str:
     if isinstance(bank, GaitGains) or not (bank.routes and is_name):
         raise ConfigurationError(
             f'file is {name + ".h"!r} of a {type(bank).__name__}, expected a GainBank with '
-            'routes, and a stem that names constants: a letter, then letters, digits and _, as gains.h'
+            'routes, and a stem that names constants: a letter, then letters, digits and _'
         )
     rows: list[str] = []
     knots: list[Gains] = []
