@@ -167,15 +167,11 @@ class Recording(ExitStack):
 
     def description(self) -> str:
         """Return the first robot description; raise `RecordingError` if there is none."""
-        try:
-            topic = self.topic('robot_description')
-        except RecordingError as error:
-            raise RecordingError(f'{error}, or give the robot with --urdf FILE') from None
-        for message in self.of_topic(topic):
-            return str(message.data)
+        for recorded in self.messages(['robot_description']):
+            return str(recorded.message.data)
         raise RecordingError(
-            f'topic {topic} of {self.name} has no message, expected the robot description; give '
-            'it with --urdf FILE'
+            f'{self.name} has no message with a robot_description ({STRING}); give the robot with '
+            '--urdf FILE, or name the topic with --robot-description'
         )
 
     def _decoder(self, connection: Connection) -> Callable[[bytes], Any]:
@@ -230,12 +226,10 @@ def _assigned(
             candidates = [topic for topic in of_type if role in topic] or of_type
         if len(candidates) > 1:
             candidates = [topic for topic in candidates if counts[topic]] or candidates
-            wanted_ones = [
-                topic
-                for topic in candidates
-                if topic.endswith(f'/{ESTIMATOR}/{role}') == takes_estimates
-            ]
-            candidates = wanted_ones if len(wanted_ones) == 1 else candidates
+            estimate = f'/{ESTIMATOR}/{role}'
+            candidates = [
+                topic for topic in candidates if topic.endswith(estimate) == takes_estimates
+            ] or candidates
         if len(candidates) > 1:
             raise RecordingError(
                 f'topics {", ".join(sorted(candidates))} could all be {role} ({wanted}), expected '

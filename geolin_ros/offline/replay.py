@@ -60,7 +60,16 @@ def replay(
     model, settings, analysed = source.model, source.settings, None
     stream = LinearizationStream(model, settings)
     stream.on_drop = on_drop
-    linearization, dynamics, summary = _writers(source)
+    empty = empty_linearization(
+        lambda name: empty_message(f'geolin_msgs/msg/{name}'), model, len(settings.wrench_topics)
+    )
+    linearization = LinearizationWriter(
+        empty, model, settings, make_contact=lambda: empty_message(CONTACT)
+    )
+    dynamics = ForwardDynamicsWriter(empty_message(FORWARD_DYNAMICS), model, settings.frame_prefix)
+    summary = SummaryWriter(empty_message(SUMMARY), model)
+    for writer in (linearization, dynamics, summary):
+        share_arrays(writer.message)
     with BagWriter(path, storage) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'{node}/{name}', kind)
@@ -78,19 +87,3 @@ def replay(
                 snapshot = Snapshot(answer.point.stamp, answer.A, answer.point.state)
                 summary.analysis = analyse(model, settings, snapshot)
     return stream.counts
-
-
-def _writers(source: Source) -> tuple[LinearizationWriter, ForwardDynamicsWriter, SummaryWriter]:
-    """Return what writes the three messages of each answer."""
-    model, settings = source.model, source.settings
-    empty = empty_linearization(
-        lambda name: empty_message(f'geolin_msgs/msg/{name}'), model, len(settings.wrench_topics)
-    )
-    writers = (
-        LinearizationWriter(empty, model, settings, make_contact=lambda: empty_message(CONTACT)),
-        ForwardDynamicsWriter(empty_message(FORWARD_DYNAMICS), model, settings.frame_prefix),
-        SummaryWriter(empty_message(SUMMARY), model),
-    )
-    for writer in writers:
-        share_arrays(writer.message)
-    return writers

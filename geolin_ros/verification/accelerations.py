@@ -236,19 +236,16 @@ class _ActiveContact:
 
     def push(self, ends: Sequence[_End], lam: Array, applied: Array) -> None:
         """Add the forces lam on the first link, and minus these on the second one."""
-        one, two = ends
-        if self._is_point:
-            for end, sign in ((one, 1.0), (two, -1.0)):
-                if end.step >= 0:
-                    force = np.broadcast_to(sign * lam, end.V[:, :3].shape)
-                    applied[:, end.step, :3] += force
-                    applied[:, end.step, 3:] += group.cross(end.H[:, :3, 3], force)
-            return
-        X = group.adjoint(group.inverse(one.H))
-        wrench = np.swapaxes(X, -1, -2) @ lam
-        applied[:, one.step] += wrench
-        if two.step >= 0:
-            applied[:, two.step] -= wrench
+        X = group.adjoint(group.inverse(ends[0].H))
+        for end, sign in zip(ends, (1.0, -1.0), strict=True):
+            if end.step < 0:
+                continue
+            if self._is_point:
+                force = np.broadcast_to(lam, end.V[:, :3].shape)
+                wrench = np.hstack((force, group.cross(end.H[:, :3, 3], force)))
+            else:
+                wrench = np.swapaxes(X, -1, -2) @ lam
+            applied[:, end.step] += sign * wrench
 
 
 def _of_origin(end: _End) -> tuple[Array, Array]:
