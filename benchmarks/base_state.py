@@ -23,7 +23,7 @@ from geolin_ros import TreeModel, robots
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.control.support import Support
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.offline.message_types import IMU, JOINT_STATE, empty_message
+from geolin_ros.offline.bags import IMU, JOINT_STATE, empty_message
 from geolin_ros.stream.contacts import ContactSettings, ContactSource
 from geolin_ros.stream.message_fields import write_stamp
 

@@ -22,15 +22,15 @@ from typing import Any
 from geolin_demos.demo.flight import THROW_PERIOD, Flight
 
 from geolin_ros import TreeModel, robots
-from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.linearize import linearize, linearized
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     JOINT_STATE,
     ODOMETRY,
     STRING,
+    BagWriter,
     empty_message,
     known_types,
 )
+from geolin_ros.offline.linearize import linearize, linearized
 from geolin_ros.offline.points import Points, neighbours, recorded_points, tabulate
 from geolin_ros.offline.source import open_source
 from geolin_ros.stream.linearization_stream import OperatingPoints

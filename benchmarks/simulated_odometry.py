@@ -12,7 +12,7 @@ from geolin_estimation.base_stream import BaseAnswer, BaseSettings, BaseStream
 from geolin_estimation.imu_input import ImuTopic
 
 from geolin_ros.model.state import State
-from geolin_ros.offline.message_types import IMU, JOINT_STATE, WRENCH, empty_message
+from geolin_ros.offline.bags import IMU, JOINT_STATE, WRENCH, empty_message
 from geolin_ros.stream.contacts import ContactSettings, ContactSource, FootForce
 from geolin_ros.stream.message_fields import write_stamp, write_wrench
 from geolin_ros.typing import Array

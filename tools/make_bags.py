@@ -23,8 +23,7 @@ from std_msgs.msg import String
 from geolin_ros import robots
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
-from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import JOINT_STATE, ODOMETRY, STRING
+from geolin_ros.offline.bags import JOINT_STATE, ODOMETRY, STRING, BagWriter
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / 'test' / 'bags'

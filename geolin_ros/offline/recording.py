@@ -15,7 +15,7 @@ from rosbags.rosbag2 import Reader as Reader2
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from geolin_ros.errors import RecordingError, unknown_name
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     CONTACT_STATES,
     IMU,
     JOINT_STATE,

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from geolin_ros.offline.bag_writer import BagWriter, Storage
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     CONTACT,
     FORWARD_DYNAMICS,
     LINEARIZATION,
     SUMMARY,
+    BagWriter,
+    Storage,
     empty_message,
     share_arrays,
 )

@@ -18,7 +18,7 @@ from typing import Any
 from geolin_ros.description import Description
 from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     FORWARD_DYNAMICS,
     LINEARIZATION,
     ODOMETRY,

@@ -371,7 +371,7 @@ def main(arguments: list[str] | None = None) -> int:
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         bag = check(options.bag, options.output, options.joint_states)
-        from geolin_ros.offline.bag_writer import BagWriter  # of the extra that is there
+        from geolin_ros.offline.bags import BagWriter  # of the extra that is there
 
         graph = rclpy.create_node('replay', start_parameter_services=False)
         try:

@@ -12,8 +12,8 @@ import numpy as np
 
 from geolin_ros.description.safe_yaml import read_yaml
 from geolin_ros.errors import InputError, RecordingError, unknown_name
-from geolin_ros.offline import message_types
-from geolin_ros.offline.bag_writer import BagWriter, Storage
+from geolin_ros.offline import bags
+from geolin_ros.offline.bags import BagWriter, Storage
 from geolin_ros.offline.points import Watch
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
@@ -43,7 +43,7 @@ class Quantity(NamedTuple):
 
 TYPES: dict[str, tuple[str, dict[str, Quantity]]] = {
     'joint_states': (
-        message_types.JOINT_STATE,
+        bags.JOINT_STATE,
         {
             'position': Quantity(PLACES, 'position', None),
             'velocity': Quantity(SPEEDS, 'velocity', None, is_needed=False),
@@ -51,14 +51,14 @@ TYPES: dict[str, tuple[str, dict[str, Quantity]]] = {
         },
     ),
     'imu': (
-        message_types.IMU,
+        bags.IMU,
         {
             'angular_velocity': Quantity(SPEEDS, 'angular_velocity'),
             'linear_acceleration': Quantity(ACCELERATIONS, 'linear_acceleration'),
         },
     ),
     'odometry': (
-        message_types.ODOMETRY,
+        bags.ODOMETRY,
         {
             'position': Quantity(PLACES, 'pose.pose.position'),
             'orientation': Quantity(TURNS, 'pose.pose.orientation', 4),
@@ -67,7 +67,7 @@ TYPES: dict[str, tuple[str, dict[str, Quantity]]] = {
         },
     ),
     'wrench': (
-        message_types.WRENCH,
+        bags.WRENCH,
         {
             'force': Quantity(FORCES, 'wrench.force'),
             'moment': Quantity(FORCES, 'wrench.torque', is_needed=False),
@@ -114,9 +114,9 @@ def write_log(
     stamps = np.round(log.time * 1e9).astype(np.int64).tolist()
     with BagWriter(path, storage) as bag:
         if log.description:
-            described = message_types.empty_message(message_types.STRING)
+            described = bags.empty_message(bags.STRING)
             described.data = log.description
-            bag.add_topic('/robot_description', message_types.STRING)
+            bag.add_topic('/robot_description', bags.STRING)
             bag.write('/robot_description', min(stamps), described)
         for name, topic in log.topics.items():
             bag.add_topic(name, TYPES[topic.kind][0])
@@ -266,7 +266,7 @@ def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
             fields[field] = _in_si(at, files.columns(at, column), column, quantity.units, width)
         elif quantity.is_needed:
             raise RecordingError(f'{where} has no {field}, expected it; say where it is from')
-    message = message_types.empty_message(TYPES[kind][0])
+    message = bags.empty_message(TYPES[kind][0])
     message.header.frame_id = str(values.get('frame', ''))
     if kind == 'joint_states':
         message.name = names

@@ -16,8 +16,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profi
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
-from geolin_ros.offline.bag_writer import BagWriter, Storage
-from geolin_ros.offline.message_types import STRING, known_types
+from geolin_ros.offline.bags import STRING, BagWriter, Storage, known_types
 from geolin_ros.offline.source import PARAMETERS, parameter_text, with_files
 from geolin_ros.ros.programs import handled_signals
 from geolin_ros.ros.running import init, spin

@@ -17,7 +17,7 @@ from geolin_demos.sim.simulator import push_of, simulate
 from geolin_estimation.base_stream import BaseWriter
 
 from benchmarks.simulated_odometry import TRUSTED, Odometry
-from geolin_ros.offline.message_types import empty_message
+from geolin_ros.offline.bags import empty_message
 from geolin_ros.spatial import se3
 from geolin_ros.stream.inputs.plausibility import OdometryCheck
 from geolin_ros.stream.message_fields import write_pose, write_twist

@@ -18,7 +18,7 @@ pytest.importorskip('scipy')
 
 from support.bags import Messages, Sample, write_bag
 
-from geolin_ros.offline.message_types import empty_message, known_types
+from geolin_ros.offline.bags import empty_message, known_types
 
 ARM = """<robot name="arm"><link name="base"/>
   <link name="lower"><inertial><origin xyz="0 0 0.2"/><mass value="{mass}"/>

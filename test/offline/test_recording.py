@@ -13,9 +13,8 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from support.bags import START, Messages, write_bag, write_ros1_bag
 
 from geolin_ros.errors import RecordingError, UnknownNameError
-from geolin_ros.offline import bag_writer
-from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import IMU, JOINT_STATE, ODOMETRY, known_types
+from geolin_ros.offline import bags
+from geolin_ros.offline.bags import IMU, JOINT_STATE, ODOMETRY, BagWriter, known_types
 from geolin_ros.offline.recording import Recording, runs
 from geolin_ros.stream.inputs.serialized import VIEWS
 
@@ -147,7 +146,7 @@ def test_versions_of_bags__are_read_alike(
     version, robot, samples, expected, tmp_path, monkeypatch
 ):
     messages = Messages(robot[0]).of_samples(samples)
-    monkeypatch.setattr(bag_writer, 'FORMAT', max(version, 8))
+    monkeypatch.setattr(bags, 'FORMAT', max(version, 8))
     path = write_bag(tmp_path / 'bag', messages, robot[1], storage='sqlite3')
     if version == 5:
         as_of_humble(path)

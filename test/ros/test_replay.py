@@ -26,7 +26,7 @@ from support.built_messages import tf2_messages
 from support.recorded_node import MATCHED, NOTES
 
 from geolin_msgs.msg import ContactStates
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     FORWARD_DYNAMICS,
     LINEARIZATION,
     SUMMARY,

@@ -14,13 +14,13 @@ from geolin_ros.cli import main
 from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     CONTACT_STATES,
     IMU,
     JOINT_STATE,
     STRING,
     WRENCH,
+    BagWriter,
     empty_message,
 )
 from geolin_ros.offline.recording import Recording, runs

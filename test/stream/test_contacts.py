@@ -27,7 +27,7 @@ from geolin_ros.linearization.contacts import Contact, Loop
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import reduce
 from geolin_ros.linearization.representation import TwistChange
-from geolin_ros.offline.message_types import CONTACT, empty_message
+from geolin_ros.offline.bags import CONTACT, empty_message
 from geolin_ros.spatial import se3
 from geolin_ros.stream.contacts import (
     ContactInput,

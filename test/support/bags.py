@@ -12,8 +12,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from geolin_ros import robots
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.bag_writer import BagWriter
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     CLOCK,
     CONTACT,
     CONTACT_STATES,
@@ -23,6 +22,7 @@ from geolin_ros.offline.message_types import (
     STRING,
     TRANSFORMS,
     WRENCH,
+    BagWriter,
     empty_message,
     known_types,
 )

@@ -25,7 +25,7 @@ from rosbags.typesys import get_types_from_msg
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.errors import GeolinError, InputError
 from geolin_ros.linearization.contacts import Contact
-from geolin_ros.offline.message_types import (
+from geolin_ros.offline.bags import (
     CONTACT,
     CONTACT_STATES,
     IMU,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from geolin_ros.offline.message_types import empty_message
+from geolin_ros.offline.bags import empty_message
 
 SECOND = 1_000_000_000
 

@@ -19,8 +19,7 @@ from geolin_ros.cli._options import (
     opening,
     show,
 )
-from geolin_ros.offline.bag_writer import BagWriter, Storage
-from geolin_ros.offline.message_types import WRENCH, empty_message, share_arrays
+from geolin_ros.offline.bags import WRENCH, BagWriter, Storage, empty_message, share_arrays
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import read_parameters, read_robot
 

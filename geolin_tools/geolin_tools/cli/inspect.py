@@ -22,7 +22,7 @@ from geolin_ros.cli._options import (
     show,
 )
 from geolin_ros.errors import RecordingError
-from geolin_ros.offline.message_types import CLOCK
+from geolin_ros.offline.bags import CLOCK
 from geolin_ros.offline.points import Watch, feed
 from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
