@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     from geolin_ros.errors import ModelWarning
     from geolin_ros.stream.compiling import compile_line
-    from geolin_ros.urdf.xacro_file import argument_of, xacro_arguments
+    from geolin_ros.urdf.reader import argument_of, xacro_arguments
 
     arguments = sys.argv[1:] if arguments is None else arguments
     name, interrupted = 'geolin', 'interrupted'

@@ -16,7 +16,7 @@ from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.robots import locate
 from geolin_ros.stream.parameters.linearizer import loops_of
-from geolin_ros.urdf.xacro_file import argument_of
+from geolin_ros.urdf.reader import argument_of
 
 if TYPE_CHECKING:
     from geolin_ros.offline.source import Source

@@ -108,6 +108,7 @@ def linearize(
     if chunk is not None and chunk < 1:
         raise ConfigurationError(f'chunk is {chunk} samples, expected at least 1')
     source.require_inputs()
+    path = path.removeprefix('file://')
     model, settings = source.model, source.settings
     still = np.zeros(model.n)
     rest = OperatingPoint(0, 0, model.neutral_state(), still, still, (), ())

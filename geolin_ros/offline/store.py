@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Zarr groups in folders and stores of fsspec, written by xarray, a chunk of rows at a time."""
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import fsspec
 import numpy as np
 import xarray as xr
 import zarr
@@ -43,8 +43,8 @@ def open_group(path: str, mode: Any) -> Any:
     """
     try:
         with reached(path):
-            group = zarr.open_group(path, mode=mode, zarr_format=3, storage_options=_options(path))
-            members: Any = {} if mode == 'w' else dict(group.arrays())
+            group = zarr.open_group(path, mode=mode, zarr_format=3)
+            members: Any = dict(group.arrays())
     except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
         raise RecordingError(
             f'{path} is no dataset, expected one that `geolin linearize` has written'
@@ -80,25 +80,13 @@ def reached(path: str) -> Iterator[None]:
         ) from error
 
 
-def _options(path: str) -> dict[str, Any] | None:
-    return {'auto_mkdir': True} if path.startswith('file://') else None
-
-
 def exists(path: str) -> bool:
-    """Whether there is anything that `open_group` opens; errors as there.
-
-    In a folder, files that zarr did not come to finish are nothing.
-    """
-    if '://' not in path:
-        if not os.path.isdir(path):
-            return os.path.exists(path)
-        return any(not name.endswith('.partial') for name in os.listdir(path))
-    try:
-        with reached(path):
-            zarr.open_group(path, mode='r', storage_options=_options(path))
-    except (FileNotFoundError, KeyError):
-        return False
-    return True
+    """Whether there is anything but files that zarr did not finish; raises as `reached`."""
+    with reached(path):
+        files, place = fsspec.url_to_fs(path, use_listings_cache=False)
+        if not files.isdir(place):
+            return bool(files.exists(place))
+        return any(not name.endswith('.partial') for name in files.ls(place, detail=False))
 
 
 def create(
@@ -113,7 +101,7 @@ def create(
     ``lengths`` of them are in a chunk, by their dimension. Inside a chunk the samples of an entry
     stand side by side: they are alike, which is what compression lives on.
     """
-    names.to_zarr(path, mode='w', storage_options=_options(path), **PLAIN)
+    names.to_zarr(path, mode='w', **PLAIN)
     group = open_group(path, 'r+')
     for dimension, dataset in like.items():
         for name, variable in dataset.variables.items():
@@ -137,12 +125,10 @@ def create(
 def write(path: str, rows: xr.Dataset, dimension: str, begin: int) -> None:
     """Write rows from ``begin`` on, their times last: see `written`."""
     time, end = TIMES[dimension], begin + rows.sizes[dimension]
-    options: dict[str, Any] = {'zarr_format': 3, 'storage_options': _options(path)}
     with reached(path):
-        data = rows.drop_vars(time)
-        data.to_zarr(path, region={dimension: slice(begin, end)}, consolidated=False, **options)
+        rows.drop_vars(time).to_zarr(path, region={dimension: slice(begin, end)}, **PLAIN)
         # xarray writes no index into a region
-        times = zarr.open_array(path, path=time, mode='r+', **options)
+        times = zarr.open_array(path, path=time, mode='r+', zarr_format=3)
         times[begin:end] = rows[time].values.astype(np.int64)
 
 

@@ -4,24 +4,31 @@
 
 Objects are parsed robots of urdf_parser_py, urdfpy and yourdfpy: they have ``links`` and
 ``joints``, and differ in how they keep a pose (xyz and rpy, or 4x4) and an inertia.
+
+Unlike a URDF, a xacro file may include other files and evaluate expressions: expand only files
+that you trust. What comes out is read as any URDF text.
 """
 
 import dataclasses
 import warnings
 from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from geolin_ros.description import Description, Finding, Refused, merged, raise_errors
-from geolin_ros.errors import ModelWarning, UrdfError
+from geolin_ros.errors import ConfigurationError, ModelWarning, UrdfError
 from geolin_ros.urdf.elements import INERTIA, POSE, describe
 from geolin_ros.urdf.safe_xml import MAX_BYTES, Located, parse
-from geolin_ros.urdf.xacro_file import expand, is_xacro
 
 TEXT_SOURCE = 'URDF text'
 BLANKS = '\ufeff \t\r\n'
+_given: ContextVar[Mapping[str, str]] = ContextVar('xacro arguments', default=MappingProxyType({}))
 _PARTS = {
     'origin': (POSE, 'xyz', 'rpy'),
     'inertia': (INERTIA, 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'),
@@ -48,7 +55,7 @@ def read(source: str | bytes | Path | object) -> Description:
     source
         URDF text (``str`` whose first visible character is ``<``, or any ``bytes``), the path of
         a URDF file (``str`` or ``Path``; one that ends in .xacro is expanded, see
-        `geolin_ros.urdf.xacro_file`), or an object of urdfpy's shape: ``urdfpy.URDF``,
+        `expand`), or an object of urdfpy's shape: ``urdfpy.URDF``,
         ``yourdfpy.URDF`` or its ``robot``, ``urdf_parser_py.urdf.URDF``.
 
     Returns
@@ -237,3 +244,54 @@ def _add_joint(root: Located, joint: Any) -> None:
     element = _element(root, 'joint', name=joint.name, type=kind)
     ends = 'parent', 'child'
     _add_parts(element, joint, *ends, 'origin', 'axis', 'limit', 'dynamics', 'mimic')
+
+
+@contextmanager
+def xacro_arguments(values: Mapping[str, str]) -> Iterator[None]:
+    """Give every xacro file that is expanded inside these values of its ``<xacro:arg>``."""
+    before = _given.set({**_given.get(), **values})
+    try:
+        yield
+    finally:
+        _given.reset(before)
+
+
+def argument_of(text: str) -> tuple[str, str]:
+    """Return name and value of ``NAME:=VALUE``.
+
+    Raises `ConfigurationError` if the text is none.
+    """
+    name, separator, value = text.partition(':=')
+    if not (name and separator):
+        raise ConfigurationError(f'argument {text!r} is not NAME:=VALUE')
+    return name, value
+
+
+def is_xacro(path: str | Path) -> bool:
+    """Whether a file is one of xacro, by its name."""
+    return Path(path).suffix == '.xacro'
+
+
+def expand(path: str | Path) -> str:
+    """Return the URDF text of a xacro file, by `xacro_arguments` and its own defaults.
+
+    Raises `UrdfError` if xacro is not installed, or cannot expand the file.
+    """
+    try:
+        import xacro
+    except ImportError as error:
+        raise UrdfError(
+            f'{path}: cannot be expanded, because xacro is not installed; install it '
+            '(ros-$ROS_DISTRO-xacro, or pip install xacro), or give the result of '
+            f'`xacro {path} > robot.urdf`'
+        ) from error
+    if not Path(path).is_file():
+        raise UrdfError(f'{path}: does not exist, expected a xacro file; check the path')
+    try:
+        return str(xacro.process_file(str(path), mappings=dict(_given.get())).toxml())
+    except Exception as error:  # whatever expressions and included files do
+        raise UrdfError(
+            f'{path}: cannot be expanded by xacro: {type(error).__name__}: {error}; correct it, '
+            'give the values of its <xacro:arg> (--xacro-args NAME:=VALUE, parameter xacro_args), '
+            f'or give the result of `xacro {path} > robot.urdf`'
+        ) from error

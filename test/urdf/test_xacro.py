@@ -11,7 +11,7 @@ from geolin_ros.errors import ConfigurationError, UrdfError
 from geolin_ros.offline.source import with_files
 from geolin_ros.stream.parameters.file import checked, default_values
 from geolin_ros.stream.parameters.model_reading import from_text, read_model
-from geolin_ros.urdf.xacro_file import expand
+from geolin_ros.urdf.reader import expand, xacro_arguments
 
 pytest.importorskip('xacro')
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
@@ -45,7 +45,9 @@ def file(tmp_path):
 
 
 def test_macros__are_expanded_with_the_arguments_of_the_file(file):
-    for given, mass in ((str(file), 3.0), (file, 3.0), (expand(file, {'mass': '8.0'}), 8.0)):
+    with xacro_arguments({'mass': '8.0'}):
+        heavy = expand(file)
+    for given, mass in ((str(file), 3.0), (file, 3.0), (heavy, 8.0)):
         model = TreeModel.from_urdf(given)
         assert model.name == 'walker'
         assert set(model.joint_names) == {'left_hip', 'right_hip'}

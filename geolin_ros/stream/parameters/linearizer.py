@@ -20,7 +20,7 @@ from geolin_ros.stream.parameters.table import (
     rows_of,
     settings_of,
 )
-from geolin_ros.urdf.xacro_file import argument_of
+from geolin_ros.urdf.reader import argument_of
 
 
 def _not(parameter: str, entry: str, expected: str) -> ConfigurationError:

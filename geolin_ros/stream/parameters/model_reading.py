@@ -16,7 +16,7 @@ from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.stream.parameters.linearizer import model_options, payloads
 from geolin_ros.stream.parameters.table import entries_of
-from geolin_ros.urdf.xacro_file import argument_of, expand, is_xacro, xacro_arguments
+from geolin_ros.urdf.reader import argument_of, expand, is_xacro, xacro_arguments
 
 MOST_JOINTS = 1000
 
@@ -60,7 +60,8 @@ def to_text(description: str | Path, values: Mapping[str, Any] | None = None) ->
         return stored.dump(mjcf.read(description, (values or {}).get('root')).description)
     if not is_xacro(description):
         return description.read_text()
-    return expand(description, _arguments(values or {}))
+    with xacro_arguments(_arguments(values or {})):
+        return expand(description)
 
 
 def _arguments(values: Mapping[str, Any]) -> dict[str, str]:
