@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from geolin_ros.mjcf.reader import Reading, read, read_shapes
 
 __all__ = ['Reading', 'check_no_root', 'is_mjcf', 'read', 'read_shapes']
-_ROOTS = ('mujoco', 'mujocoinclude')
+_MUJOCO = re.compile(r'\s*<mujoco(include)?(?![\w:.-])')
 _BEFORE = re.compile(r'\s*(<!--.*?-->|<\?.*?\?>|<!(?!--).*?>)', re.DOTALL)
-_ELEMENT = re.compile(r'\s*<([\w:.-]+)')
 
 
 def is_mjcf(source: object) -> bool:
@@ -28,7 +27,10 @@ def is_mjcf(source: object) -> bool:
             return False
     else:
         return False
-    return _first_element(text) in _ROOTS
+    at = len(text) - len(text.lstrip('\ufeff'))
+    while skipped := _BEFORE.match(text, at):  # comments, however long
+        at = skipped.end()
+    return _MUJOCO.match(text, at) is not None
 
 
 def check_no_root(source: object, root: str | None) -> None:
@@ -38,15 +40,6 @@ def check_no_root(source: object, root: str | None) -> None:
             f'root is {root!r}, but {source} is no MJCF, which alone may hold several trees; '
             'leave it out'
         )
-
-
-def _first_element(text: str) -> str:
-    """Return the name of the first element of XML, behind comments however long."""
-    at = len(text) - len(text.lstrip('\ufeff'))
-    while skipped := _BEFORE.match(text, at):
-        at = skipped.end()
-    found = _ELEMENT.match(text, at)
-    return found[1] if found else ''
 
 
 def __getattr__(name: str) -> Any:

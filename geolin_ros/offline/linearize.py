@@ -123,7 +123,7 @@ def linearize(
         warm_up_commands()  # here, where it is announced: workers find it in the cache
         if settings.contacts.are_expected or model.loops:
             warm_up_contacts()
-        written = _written(group, lengths)
+        written = store.written(group, lengths)
         jobs = (
             (dimension, path, begin, model, settings, tabulate(model, rows))
             for dimension, begin, rows in reading.slices(watch)
@@ -246,7 +246,7 @@ def _open(
     if store.exists(path):
         group = store.open_group(path, 'r+')
         found = group.attrs.get(FINGERPRINT)
-        rows = _written(group, lengths).values()
+        rows = store.written(group, lengths).values()
         is_begun = group.attrs.get('complete') or any(done.any() for done in rows)
         if is_begun and found == names.attrs[FINGERPRINT]:
             return group
@@ -258,15 +258,6 @@ def _open(
             )
     joint_states = recording.counts[recording.topic('joint_states')]
     return store.create(path, names, like, lengths, joint_states)
-
-
-def _written(group: Any, lengths: Mapping[str, int]) -> dict[str, Any]:
-    """Return how many rows of each slice are there, by dimension."""
-    return {
-        dimension: store.written(group[time][:], lengths[dimension])
-        for dimension, time in store.TIMES.items()
-        if time in group
-    }
 
 
 def _names(source: Source) -> xr.Dataset:

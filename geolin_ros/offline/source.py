@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from geolin_ros.description import Description
@@ -30,7 +31,6 @@ from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.parameters.file import (
     checked,
     default_values,
-    is_of_ros,
     read_parameter_file,
 )
 from geolin_ros.stream.parameters.linearizer import stream_settings
@@ -265,7 +265,9 @@ def read_parameters(
     used = {key: recorded[key] for key in recorded.keys() - replaced - given.keys()}
     default = default_values(node)
     if name:
-        own = (f'{key} {_short(used[key])}' for key in used if used[key] != default[key])
+        own = (
+            f'{key} {shorten(str(used[key]), 100)}' for key in used if used[key] != default[key]
+        )
         note(f'parameters as {name} had them: {", ".join(sorted(own)) or "defaults"}')
     return name, default | used | given
 
@@ -313,15 +315,7 @@ def _recorded_values(
             f'{name} was given other {", ".join(sorted(changed))} while it was recorded: the '
             'first values count; -p NAME:=VALUE overrides them'
         )
-    for key in sorted(values.keys() - known):
-        if not is_of_ros(key):
-            warn(f'{name} was recorded with parameter {key}, which {node} does not have')
     try:
         return name, {key: checked(key, values[key], node) for key in own}
     except GeolinError as error:
         raise RecordingError(f'{where}: {error}; override it with -p or --params') from error
-
-
-def _short(value: Any) -> str:
-    text = str(value) if isinstance(value, str) else repr(value)
-    return f'{text.split()[0][:20]}... ({len(text)} characters)' if len(text) > 100 else text

@@ -132,10 +132,15 @@ def write(path: str, rows: xr.Dataset, dimension: str, begin: int) -> None:
         times[begin:end] = rows[time].values.astype(np.int64)
 
 
-def written(times: Any, chunk: int) -> Any:
-    """Return how many rows of each chunk are there, by their times [ns]."""
-    there = np.asarray(times) != NEVER
-    return np.add.reduceat(there, np.arange(0, there.size, chunk), dtype=np.int64)
+def written(group: Any, lengths: Mapping[str, int]) -> dict[str, Any]:
+    """Return how many rows of each chunk are there, by their times and dimension."""
+    return {
+        dimension: np.add.reduceat(
+            group[time][:] != NEVER, np.arange(0, group[time].size, lengths[dimension]), dtype=int
+        )
+        for dimension, time in TIMES.items()
+        if time in group
+    }
 
 
 def shorten(group: Any, rows: Mapping[str, int]) -> None:
