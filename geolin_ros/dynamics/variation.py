@@ -22,7 +22,7 @@ from geolin_ros.dynamics.arguments import vector
 from geolin_ros.dynamics.samples import Robot
 from geolin_ros.errors import InputError, NotFiniteError, ShapeError, unknown_name
 from geolin_ros.kernels.packing import layout
-from geolin_ros.kernels.packing.types import PRODUCT, SINGLE_AXIS, Tree
+from geolin_ros.kernels.packing.types import SINGLE_AXIS, Tree
 from geolin_ros.kernels.plain.regressor import PARAMETERS
 from geolin_ros.model.numbering import moved_inertia
 from geolin_ros.model.tree import TreeModel
@@ -220,7 +220,7 @@ def _moved(model: TreeModel, joint: str, of_axes: str = '') -> tuple[int, slice]
     if joint not in bodies:
         raise unknown_name('joint', joint, bodies, f'robot {model.name!r}')
     b = bodies[joint]
-    if of_axes and tree.kind[b] not in (SINGLE_AXIS, PRODUCT):
+    if of_axes and tree.kind[b] != SINGLE_AXIS:
         raise InputError(
             f'variation has the {of_axes} of joint {joint!r} of robot {model.name!r}, '
             'whose motions are all of a group, expected a joint with axes: it has no spring, '

@@ -15,7 +15,6 @@ from geolin_ros.kernels._jit import kernel, lean_kernel
 from geolin_ros.kernels.packing.types import (
     FLOATING,
     PLANAR,
-    PRODUCT,
     SINGLE_AXIS,
     SPHERICAL,
     Tree,
@@ -78,35 +77,6 @@ def group_transform(kind, S, q, R_out, o_out):
 
 
 @kernel
-def product_transform(axes, q, S_out, step_R, step_o, R_out, o_out):
-    """(R, o) = exp(axes_0^ q_0) exp(axes_1^ q_1) ... and its Jacobian [Kim 2012, section 2.1].
-
-    S_k = Ad of (exp(axes_k+1^ q_k+1) ...)^-1 on axes_k;  ``step_R``, ``step_o`` are scratch
-    """
-    single_axis_transform(axes[0], q[0], R_out, o_out)
-    for k in range(1, axes.shape[0]):
-        single_axis_transform(axes[k], q[k], step_R, step_o)
-        for b in range(k):
-            turned = S_out[k]  # still free
-            motion_to_child(step_R, step_o, S_out[b], turned)
-            for e in range(6):
-                S_out[b, e] = turned[e]
-        for e in range(6):
-            S_out[k, e] = axes[k, e]
-        append(R_out, o_out, step_R, step_o)
-
-
-@kernel
-def append(R, o, step_R, step_o):
-    """(R, o) := (R, o) (step_R, step_o), in place."""
-    for a in range(3):
-        r0, r1, r2 = R[a, 0], R[a, 1], R[a, 2]
-        o[a] += r0 * step_o[0] + r1 * step_o[1] + r2 * step_o[2]
-        for b in range(3):
-            R[a, b] = r0 * step_R[0, b] + r1 * step_R[1, b] + r2 * step_R[2, b]
-
-
-@kernel
 def compose(R1, o1, R2, o2, R_out, o_out):
     """(R, o) = (R1, o1) (R2, o2)."""
     for a in range(3):
@@ -137,7 +107,7 @@ def expand_state(tree: Tree, x, x_out):
 
 @kernel
 def place_bodies(tree: Tree, ws: Workspace, x_y):
-    """Fill ``ws.x``, ``ws.R``, ``ws.o``, the world poses and ``ws.S``.
+    """Fill ``ws.x``, ``ws.R``, ``ws.o`` and the world poses.
 
     ^pH_i = ^pH_joint E_i(s_i);  ^AH_i = ^AH_p ^pH_i.
     """
@@ -153,14 +123,8 @@ def place_bodies(tree: Tree, ws: Workspace, x_y):
         E, t, p = ws.world_R[i], ws.world_o[i], tree.parent[i]
         first, end = tree.v_start[i], tree.v_start[i] + tree.v_size[i]
         q = x[16 + tree.q_start[i] : 16 + tree.q_start[i] + tree.q_size[i]]
-        for c in range(first, end):
-            for e in range(6):
-                ws.S[c, e] = tree.subspace[c, e]
         if tree.kind[i] == SINGLE_AXIS:
             single_axis_transform(tree.subspace[first], q[0], E, t)
-        elif tree.kind[i] == PRODUCT:
-            axes = tree.subspace[first:end]
-            product_transform(axes, q, ws.S[first:end], ws.R[i], ws.o[i], E, t)
         else:
             group_transform(tree.kind[i], tree.subspace[first:end], q, E, t)
         compose(tree.rotation[i], tree.translation[i], E, t, ws.R[i], ws.o[i])
@@ -172,7 +136,7 @@ def move_bodies(tree: Tree, ws: Workspace, x_y, gravity):
     """Fill poses, ``ws.v``, ``ws.v_joint``, ``ws.a`` at x = [H (16) | s | v | r] and nu_dot = 0.
 
     v_0 = v;                     a_0 = (-^0R_A gravity; 0)                                (1)
-    v_i = ^iX_p v_p + S_i r_i;   a_i = ^iX_p a_p + v_i x S_i r_i + Sdot_i r_i             (2)
+    v_i = ^iX_p v_p + S_i r_i;   a_i = ^iX_p a_p + v_i x S_i r_i             (2)
     """
     place_bodies(tree, ws, x_y)
     x, R = ws.x, ws.R[0]
@@ -189,14 +153,10 @@ def move_bodies(tree: Tree, ws: Workspace, x_y, gravity):
             ws.v_joint[i, e] = 0.0
         for c in range(tree.v_start[i], end):
             for e in range(6):
-                ws.v_joint[i, e] += ws.S[c, e] * x[rates + c]
+                ws.v_joint[i, e] += tree.subspace[c, e] * x[rates + c]
         for e in range(6):
             ws.v[i, e] += ws.v_joint[i, e]
         add_cross_motion(ws.v[i], ws.v_joint[i], 1.0, ws.a[i])
-        if tree.kind[i] == PRODUCT:  # Sdot r: dS_b/ds_c = S_b x S_c for c > b, else zero
-            for b in range(tree.v_start[i], end):
-                for c in range(b + 1, end):
-                    add_cross_motion(ws.S[b], ws.S[c], x[rates + b] * x[rates + c], ws.a[i])
 
 
 @kernel
@@ -205,12 +165,8 @@ def differentiate_motion(tree: Tree, ws: Workspace):
 
     base: dv = 1 (v)                                                                     (1)
     dv_i = ^iX_p dv_p,  own columns: s += (^iX_p v_p) x S,  r += S                       (2)
-
-    Products, whose S depends on s, add to their own columns: s_c += sum over b < c of
-    (S_b x S_c) r_b, the derivative of S r.
     """
-    nb, n, x = tree.parent.shape[0], tree.armature.shape[0], ws.x
-    m, rates = 6 + n, x.shape[0] - n
+    nb, m = tree.parent.shape[0], 6 + tree.armature.shape[0]
     ws.dv[0] = 0.0
     for e in range(6):
         ws.dv[0, m + e, e] = 1.0
@@ -221,12 +177,9 @@ def differentiate_motion(tree: Tree, ws: Workspace):
         moved = ws.moved
         motion_to_child(ws.R[i], ws.o[i], ws.v[p], moved)
         for c in range(first, end):
-            add_cross_motion(moved, ws.S[c], 1.0, ws.dv[i, 6 + c])
+            add_cross_motion(moved, tree.subspace[c], 1.0, ws.dv[i, 6 + c])
             for e in range(6):
-                ws.dv[i, m + 6 + c, e] += ws.S[c, e]
-            if tree.kind[i] == PRODUCT:
-                for b in range(first, c):
-                    add_cross_motion(ws.S[b], ws.S[c], x[rates + b], ws.dv[i, 6 + c])
+                ws.dv[i, m + 6 + c, e] += tree.subspace[c, e]
 
 
 @kernel
@@ -234,11 +187,9 @@ def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
     """Fill J and Jdot (nb, m_y, 6) by rows, v_i = J_i' nu_y; needs `move_bodies`.
 
     J_0 = [1, 0];  J_i = ^iX_p J_p + S_i G_i, G_i the rows of joint i in s = G y + s0    (1)
-    Jdot_i = ^iX_p Jdot_p - (v_J x) ^iX_p J_p + Sdot_i G_i,
-    for d/dt ^iX_p = -(v_J x) ^iX_p                                                      (2)
+    Jdot_i = ^iX_p Jdot_p - (v_J x) ^iX_p J_p,  for d/dt ^iX_p = -(v_J x) ^iX_p            (2)
     """
     nb, m_y = J_out.shape[0], J_out.shape[1]
-    rates = ws.x.shape[0] - tree.armature.shape[0]
     J_out[0] = 0.0
     J_dot_out[0] = 0.0
     for e in range(6):
@@ -251,12 +202,7 @@ def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
             add_cross_motion(ws.v_joint[i], J_out[i, c], -1.0, J_dot_out[i, c])
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
             for e in range(6):
-                J_out[i, 6 + tree.master[c], e] += tree.multiplier[c] * ws.S[c, e]
-        if tree.kind[i] == PRODUCT:  # Sdot_b = sum over c > b of (S_b x S_c) r_c
-            for b in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-                for c in range(b + 1, tree.v_start[i] + tree.v_size[i]):
-                    row = J_dot_out[i, 6 + tree.master[b]]
-                    add_cross_motion(ws.S[b], ws.S[c], ws.x[rates + c], row)
+                J_out[i, 6 + tree.master[c], e] += tree.multiplier[c] * tree.subspace[c, e]
 
 
 @kernel
@@ -289,7 +235,7 @@ def _point_jacobian(tree: Tree, ws: Workspace, body, point, J):
     while i > 0:
         for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
             column, factor = 6 + tree.master[c], tree.multiplier[c]
-            _add_column(ws, i, ws.S[c], factor, point, J[:, column])
+            _add_column(ws, i, tree.subspace[c], factor, point, J[:, column])
         i = tree.parent[i]
     for e in range(6):
         ws.moved[:] = 0.0

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.description import SHORTEST_AXIS, SINGLE_AXIS_KINDS, Joint
 from geolin_ros.errors import ModelError
-from geolin_ros.kernels.packing.types import FLOATING, PLANAR, PRODUCT, SINGLE_AXIS, SPHERICAL
+from geolin_ros.kernels.packing.types import FLOATING, PLANAR, SINGLE_AXIS, SPHERICAL
 from geolin_ros.typing import Array
 
 _TURN = ('rx', 'ry', 'rz')
@@ -30,17 +30,38 @@ class JointKind(NamedTuple):
     @property
     def is_group(self) -> bool:
         """Whether the positions are an element of a group, not one number a rate."""
-        return self.code not in (SINGLE_AXIS, PRODUCT)
+        return self.code != SINGLE_AXIS
 
 
 KINDS = {
     **dict.fromkeys(SINGLE_AXIS_KINDS, JointKind(SINGLE_AXIS, ('',), ('',))),
-    'universal': JointKind(PRODUCT, ('first', 'second'), ('first', 'second')),
-    'cylindrical': JointKind(PRODUCT, ('turn', 'slide'), ('turn', 'slide')),
     'spherical': JointKind(SPHERICAL, _QUATERNION, _TURN),
     'se2': JointKind(PLANAR, ('x', 'y', 'cos', 'sin'), ('x', 'y', 'rz')),
     'floating': JointKind(FLOATING, ('x', 'y', 'z', *_QUATERNION), ('x', 'y', 'z', *_TURN)),
 }
+
+CHAINS = {
+    'planar': {'x': 'prismatic', 'y': 'prismatic', 'yaw': 'continuous'},
+    'universal': {'first': 'continuous', 'second': 'continuous'},
+    'cylindrical': {'turn': 'continuous', 'slide': 'prismatic'},
+}
+"""Joints that are several with one axis: their suffixes and kinds [Bos 2022, section 2.2]."""
+
+
+def chain_axes(source: str, joint: Joint) -> tuple[Array, ...]:
+    """Return the unit axis of each joint of a chain."""
+    axis = unit_axis(joint.axis)
+    if joint.kind == 'planar':  # its normal
+        return (*plane_axes(axis), axis)
+    if joint.kind == 'cylindrical':
+        return axis, axis
+    second = unit_axis(joint.second_axis)
+    if not np.linalg.norm(np.cross(axis, second)) > SHORTEST_AXIS:
+        raise ModelError(
+            f'{source}: universal joint {joint.name!r} has parallel axes {axis.tolist()} and '
+            f'{second.tolist()}, expected two directions; correct second_axis'
+        )
+    return axis, second
 
 
 def names_of(joints: Iterable[Joint], part: str) -> tuple[str, ...]:
@@ -52,11 +73,8 @@ def names_of(joints: Iterable[Joint], part: str) -> tuple[str, ...]:
     )
 
 
-def motion_subspace(source: str, joint: Joint) -> Array:
-    """Return the unit twists (u; w) of a joint's rates, (rates, 6), in the child's frame.
-
-    Of a product of exponentials those of its factors [Bos 2022, section 3.2; Kim 2012, section 2].
-    """
+def motion_subspace(joint: Joint) -> Array:
+    """Return the unit twists (u; w) of a joint's rates, (rates, 6), in the child's frame."""
     if joint.kind == 'spherical':
         return np.eye(6)[3:]
     if joint.kind == 'floating':
@@ -65,19 +83,9 @@ def motion_subspace(source: str, joint: Joint) -> Array:
     along, about = np.concatenate((axis, np.zeros(3))), np.concatenate((np.zeros(3), axis))
     if joint.kind == 'prismatic':
         return along[np.newaxis]
-    if joint.kind == 'cylindrical':
-        return np.array([about, along])
     if joint.kind == 'se2':
         x, y = plane_axes(axis)
         return np.array([[*x, 0.0, 0.0, 0.0], [*y, 0.0, 0.0, 0.0], about])
-    if joint.kind == 'universal':
-        second = unit_axis(joint.second_axis)
-        if not np.linalg.norm(np.cross(axis, second)) > SHORTEST_AXIS:
-            raise ModelError(
-                f'{source}: universal joint {joint.name!r} has parallel axes {axis.tolist()} and '
-                f'{second.tolist()}, expected two directions; correct second_axis'
-            )
-        return np.array([about, [0.0, 0.0, 0.0, *second]])
     pitch = joint.pitch if joint.kind == 'helical' else 0.0
     twist: Array = about + pitch * along
     return twist[np.newaxis]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From named links and joints to numbered bodies: roots, planar chains, fixed joints, checks.
+"""From named links and joints to numbered bodies: roots, chains, fixed joints, checks.
 
 [Bos 2022, section 2.2].
 """
@@ -33,7 +33,7 @@ from geolin_ros.errors import (
 )
 from geolin_ros.kernels.packing.ballast import at_zero, ballast_of_ties
 from geolin_ros.kernels.packing.types import BASE, Tree
-from geolin_ros.model.joint_kinds import KINDS, motion_subspace, names_of, plane_axes, unit_axis
+from geolin_ros.model.joint_kinds import CHAINS, KINDS, chain_axes, motion_subspace, names_of
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
 
@@ -91,7 +91,10 @@ def number_bodies(
     Options as in `TreeModel.from_description`.
     """
     check_tree(description)
-    description = _expand_planar_joints(description)
+    named = {link.name for link in description.links}
+    description, chains = _expand_chains(description)
+    if order is not None:
+        order = [step for name in order for step in chains.get(name, (name,))]
     links = {link.name: link for link in description.links}
     children: dict[str, list[Joint]] = {name: [] for name in links}
     for joint in description.joints:
@@ -99,8 +102,6 @@ def number_bodies(
     root = _root_link(description, base, links, children)
     bodies, frames = _merge_fixed_joints(description, root, links, children)
     moving = [body.joint for body in bodies[1:] if body.joint is not None]
-    for joint in moving:
-        _check_kind(description, joint)
     implausible = merged(negative_moments(description))
     for finding in implausible:
         sentence = f'{description.source}: {finding.sentence}'
@@ -115,7 +116,7 @@ def number_bodies(
         following.get(joint.name) or DependentJoint(joint.name, joint.name, 1.0, 0.0)
         for joint in ordered
     ]
-    subspaces = [motion_subspace(description.source, joint) for joint in ordered]
+    subspaces = [motion_subspace(joint) for joint in ordered]
     tree = _tree_arrays(bodies, ordered, base, independent, couplings, subspaces, coulomb_friction)
     body_names = tuple(body.name for body in bodies)
     raise_errors(description.source, _without_inertia(tree, body_names), SingularInertiaError)
@@ -127,31 +128,35 @@ def number_bodies(
         'position_names': names_of(independent, 'positions'),
         'dependent_joints': tuple(following.values()),
         'body_names': body_names,
-        'frames': frames,
+        'frames': {name: frame for name, frame in frames.items() if name in named},
         'limits': _limits(independent),
         'warnings': tuple(f'{description.source}: {finding.sentence}' for finding in noted),
     }
 
 
-def _expand_planar_joints(description: Description) -> Description:
-    """Replace each planar joint j by j/x, j/y, j/yaw; the axis is the normal of the plane."""
-    links, joints = list(description.links), []
+def _expand_chains(description: Description) -> tuple[Description, dict[str, tuple[str, ...]]]:
+    """Replace each joint j of `CHAINS` by j/x, j/y, ...; return their names by j's too."""
+    links, joints, chains = list(description.links), [], {}
     for joint in description.joints:
-        if joint.kind != 'planar':
+        _check_kind(description, joint)
+        if joint.kind not in CHAINS:
             joints.append(joint)
             continue
-        normal = unit_axis(joint.axis)
-        between = [f'{joint.name}/x_link', f'{joint.name}/y_link']
+        steps = CHAINS[joint.kind]
+        names = chains[joint.name] = tuple(f'{joint.name}/{suffix}' for suffix in steps)
+        between = [f'{name}_link' for name in names[:-1]]
         links += map(Link, between)
         ends = pairwise((joint.parent, *between, joint.child))
-        axes, placement = (*plane_axes(normal), normal), joint.placement
-        for suffix, axis, (parent, child) in zip(('x', 'y', 'yaw'), axes, ends, strict=True):
-            kind = 'continuous' if suffix == 'yaw' else 'prismatic'
+        axes, placement = chain_axes(description.source, joint), joint.placement
+        limits = dataclasses.replace(joint.limits, lower=-np.inf, upper=np.inf)
+        rows = zip(names, steps.values(), axes, ends, strict=True)
+        for name, kind, axis, (parent, child) in rows:
             step: dict[str, Any] = {'kind': kind, 'axis': axis, 'parent': parent, 'child': child}
-            name = f'{joint.name}/{suffix}'
-            joints.append(dataclasses.replace(joint, name=name, placement=placement, **step))
+            step |= {'name': name, 'placement': placement, 'limits': limits}
+            joints.append(dataclasses.replace(joint, **step))
             placement = np.eye(4)
-    return dataclasses.replace(description, links=tuple(links), joints=tuple(joints))
+    expanded = dataclasses.replace(description, links=tuple(links), joints=tuple(joints))
+    return expanded, chains
 
 
 def _root_link(
@@ -198,13 +203,14 @@ def moved_inertia(inertia: Array, placement: Array) -> Array:
 def _check_kind(description: Description, joint: Joint) -> None:
     """Refuse an unknown kind, and what joints of several axes cannot have."""
     kind, wrong = KINDS.get(joint.kind), ''
-    if kind is None:
-        wrong = f', expected one of {", ".join(KINDS)}, planar or fixed; change its type'
-    elif joint.mimic is not None and len(kind.rates) > 1:
+    several = joint.kind in CHAINS or (kind is not None and len(kind.rates) > 1)
+    if kind is None and joint.kind not in (*CHAINS, 'fixed'):
+        wrong = f', expected one of {", ".join((*KINDS, *CHAINS))} or fixed; change its type'
+    elif joint.mimic is not None and several:
         wrong = (
             f' and mimics {joint.mimic.joint!r}, expected a joint with one axis; remove <mimic>'
         )
-    elif joint.stiffness != 0.0 and kind.is_group:
+    elif joint.stiffness != 0.0 and kind and kind.is_group:
         wrong = (
             f' and has stiffness {joint.stiffness:g}, expected 0: a spring needs positions that '
             'are angles or lengths; apply it as an effort'

@@ -40,6 +40,7 @@ from geolin_ros.errors import (
 )
 from geolin_ros.kernels.packing import layout
 from geolin_ros.kernels.packing.types import Tree
+from geolin_ros.model.joint_kinds import CHAINS
 from geolin_ros.model.numbering import DependentJoint, JointLimits, number_bodies
 from geolin_ros.model.numbering import Frame as Frame
 from geolin_ros.model.state import AXES, GroupJoint, Positions, State, finite_array
@@ -541,9 +542,9 @@ def _unlisted(
 ) -> dict[str, float]:
     """Return positions for the joints that are neither listed nor locked nor follow another."""
     moving = [joint.name for joint in description.joints if joint.kind != 'fixed']
-    planar = {joint.name for joint in description.joints if joint.kind == 'planar'}
+    chains = {joint.name for joint in description.joints if joint.kind in CHAINS}
     for name in joints:
-        if name not in moving and name.rpartition('/')[0] not in planar:
+        if name not in moving and name.rpartition('/')[0] not in chains:
             raise unknown_name('joint', name, moving, f'robot {description.name!r}')
     return {
         joint.name: float(np.clip(0.0, joint.limits.lower, joint.limits.upper))

@@ -11,7 +11,7 @@ from support.close import assert_close
 from support.dense_reference import DenseReference, retract
 from support.finite_difference import derivative, exp
 from support.pinocchio_oracle import PinocchioOracle, pin
-from support.trees import TILTED_GRAVITY, every_kind_description
+from support.trees import TILTED_GRAVITY, every_kind_description, steps
 
 from geolin_ros import (
     Description,
@@ -83,6 +83,15 @@ class Case:
         """Return a variation of all there is."""
         rng, model = self.rng, self.model
         inertias = [inertia_of_parameters(0.1 * rng.normal(size=10)) for _ in range(2)]
+        joints = self.description.joints
+        passive = {
+            joint.name: {
+                name: 0.3 * rng.normal()
+                for name in PASSIVE
+                if joint.kind in MOVING_AXES or name not in ('stiffness', 'rest')
+            }
+            for joint in joints
+        }
         return Variation(
             pose=rng.normal(size=6),
             positions=rng.normal(size=model.n),
@@ -92,20 +101,14 @@ class Case:
             efforts=rng.normal(size=model.n),
             wrenches=rng.normal(size=(3, 6)),
             inertias=dict(zip(('link0', 'link4'), inertias, strict=True)),
-            placements={'joint3': rng.normal(size=6), 'joint6': rng.normal(size=6)},
+            placements={steps(joints[k])[0]: rng.normal(size=6) for k in (2, 5)},
             subspaces={
-                joint.name: moving_axes(joint, 1.0)[1]
-                for joint in self.description.joints
+                name: row
+                for joint in joints
                 if joint.kind in MOVING_AXES
+                for name, row in zip(steps(joint), moving_axes(joint, 1.0)[1], strict=True)
             },
-            passive={
-                joint.name: {
-                    name: 0.3 * rng.normal()
-                    for name in PASSIVE
-                    if joint.kind in MOVING_AXES or name not in ('stiffness', 'rest')
-                }
-                for joint in self.description.joints
-            },
+            passive={step: passive[joint.name] for joint in joints for step in steps(joint)},
             gravity=rng.normal(size=3),
         )
 
@@ -125,12 +128,13 @@ class Case:
         ]
         joints = []
         for joint in self.description.joints:
-            moved = moving_axes(joint, p * (joint.name in variation.subspaces))[0]
+            first = steps(joint)[0]
+            moved = moving_axes(joint, p * (first in variation.subspaces))[0]
             changes = {
                 PASSIVE[name]: getattr(joint, PASSIVE[name]) + p * rate
-                for name, rate in variation.passive.get(joint.name, {}).items()
+                for name, rate in variation.passive.get(first, {}).items()
             }
-            place = joint.placement @ exp(p * variation.placements.get(joint.name, np.zeros(6)))
+            place = joint.placement @ exp(p * variation.placements.get(first, np.zeros(6)))
             joints.append(dataclasses.replace(moved, placement=place, **changes))
         model = self.model.with_gravity(self.model.gravity + part('gravity', 3))
         moved = Description('moved', tuple(links), tuple(joints))
@@ -224,9 +228,9 @@ def test_inverse_dynamics_variation__by_one_thing_at_a_time(case, name):
     """Bodies that p does not move are passed over: the shortcuts must not lose anything."""
     everything = case.everything()
     if name in PASSIVE:
-        rates = {joint: part.get(name, 0.0) for joint, part in everything.passive.items()}
-        alone = [{joint: {name: rate}} for joint, rate in rates.items() if rate]
-        variations = [Variation(passive=part) for part in alone]
+        rates = {joint: {name: part.get(name)} for joint, part in everything.passive.items()}
+        ends = [[step for step in steps(j) if rates[step][name]] for j in case.description.joints]
+        variations = [Variation(passive={step: rates[step] for step in own}) for own in ends]
     elif name in ('positions', 'rates', 'acceleration'):
         value = getattr(everything, name)
         variations = [Variation(**{name: value * unit}) for unit in np.eye(len(value))]
@@ -255,8 +259,8 @@ def test_regressor__equals_pinocchio():
     Y = inverse_dynamics_regressor(model, state, nu_dot)
     at = oracle.q(state), oracle.velocity(state), oracle._to_pinocchio(nu_dot)
     theirs = pin.computeJointTorqueRegressor(oracle.pin_model, oracle.data, *at)[oracle.order]
-    assert Y.shape == theirs.shape == (model.m, 10 * len(model.body_names))
-    columns = [0] + [model.body_of_joint[name] for name in oracle.pin_model.names[2:]]
+    moved = {joint.name: model.body_of_joint[steps(joint)[-1]] for joint in joints}
+    columns = [0] + [moved[name] for name in oracle.pin_model.names[2:]]
     ours = np.hstack([Y[:, 10 * i : 10 * i + 10] for i in columns])
     assert_close(ours, theirs, 1e-12)
     parameters = inertial_parameters(model).reshape(-1, 10)[columns]
@@ -271,7 +275,7 @@ def test_regressor__is_the_derivative_by_parameters(case):
     Y = inverse_dynamics_regressor(case.model, case.state, case.nu_dot)
     names = case.model.body_names
     dense = case.at(Variation(), 0.0)[0]
-    for i in (0, 3, len(names) - 1):
+    for i in (0, names.index('link3'), len(names) - 1):
         link = dense.links[names[i]]
         for k, unit in enumerate(np.eye(10)):
             change = inertia_of_parameters(unit)
@@ -307,7 +311,7 @@ WRONG = {
     'unknown link': ({'inertias': {'lnk1': np.zeros(10)}}, UnknownNameError, 'lnk1'),
     'size of an inertia': ({'inertias': {'link1': np.zeros((3, 3))}}, ShapeError, 'link1'),
     'wrenches that are none': ({'wrenches': np.zeros((1, 6))}, ShapeError, 'wrenches'),
-    'size of a placement': ({'placements': {'joint3': np.zeros(3)}}, ShapeError, 'joint3'),
+    'size of a placement': ({'placements': {'revolute': np.zeros(3)}}, ShapeError, 'placement'),
     'size of a subspace': ({'subspaces': {'revolute': np.zeros(3)}}, ShapeError, 'subspace'),
     'subspace of a ball': ({'subspaces': {'spherical': np.zeros((3, 6))}}, InputError, 'subspace'),
     'spring of a ball': ({'passive': {'spherical': {'stiffness': 1}}}, InputError, 'stiffness'),

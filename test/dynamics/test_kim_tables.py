@@ -13,7 +13,7 @@ from support.close import assert_close, assert_wrong
 from support.dense_reference import DenseReference
 from support.finite_difference import derivative, exp, hat
 from support.kim_tables import SWAP, KimProblem
-from support.trees import TILTED_GRAVITY, every_kind_description
+from support.trees import TILTED_GRAVITY, every_kind_description, steps
 
 from geolin_papers import kim_2012
 from geolin_papers.kim_2012.lie_group import Ad, ad
@@ -42,7 +42,7 @@ class Motion:
         self.model, self.reference = model, DenseReference(description, model)
         self.state = model.random_state(rng, speed=2.0)
         self.nu_dot, self.tau = rng.normal(size=model.m), rng.normal(size=model.n)
-        links = model.body_names[1:]
+        links = model.link_names[1:]
         self.wrenches = [Wrench(name, rng.normal(size=3), rng.normal(size=3)) for name in links]
         parameters = rng.normal(size=(2, 36))[:, :10]
         self.variation = Variation(
@@ -56,7 +56,7 @@ class Motion:
             inertias={
                 links[i]: inertia_of_parameters(p) for i, p in zip((1, 4), parameters, strict=True)
             },
-            placements={joint.name: rng.normal(size=6) for joint in description.joints},
+            placements={steps(joint)[0]: rng.normal(size=6) for joint in description.joints},
             gravity=rng.normal(size=3),
         )
         # whole joints are prescribed; which is drawn

@@ -106,12 +106,13 @@ class KimProblem:
         velocity = np.concatenate((given('twist', 6)[:base], given('rates', n)))
         efforts = np.concatenate((np.zeros(base), given('efforts', n)))
         acceleration = given('acceleration', base + n)
+        placed = {name.partition('/')[0]: z for name, z in variation.placements.items()}
         for b, joint, rows, link in self.moving():
             dq = displacement[rows]
             b.dh = b.S @ dq
-            if joint is not None and joint.name in variation.placements:
+            if joint is not None and joint.name in placed:
                 E, _ = self.motion(joint)
-                b.dh = b.dh + Ad(inverse(E)) @ SWAP @ variation.placements[joint.name]
+                b.dh = b.dh + Ad(inverse(E)) @ SWAP @ placed[joint.name]
             b.dS = self.subspace_change(b.S, joint, dq)
             b.dq_dot, b.dq_ddot = velocity[rows], acceleration[rows]
             b.dtau = efforts[rows]

@@ -6,12 +6,18 @@ import numpy as np
 from hypothesis import strategies as st
 
 from geolin_ros import Description, Joint, Link, TreeModel
+from geolin_ros.model.joint_kinds import CHAINS
 from support.finite_difference import exp
 
 KINDS = ('revolute', 'prismatic', 'helical')
 ALL_KINDS = (*KINDS, 'spherical', 'cylindrical', 'se2', 'universal', 'floating')
 SHAPES = ('chain', 'star', 'branched')
 TILTED_GRAVITY = (1.0, -2.0, -9.0)  # no axis to hide behind
+
+
+def steps(joint):
+    """Return the names of the joints that a joint is."""
+    return [f'{joint.name}/{suffix}' for suffix in CHAINS.get(joint.kind, ())] or [joint.name]
 
 
 def random_pose(rng, reach=0.5):

@@ -20,7 +20,7 @@ def assemble(tree: Tree, ws: Workspace, x, gravity, unit, body, rate, X, S, b_a,
     move_bodies(tree, ws, x, gravity)
     for c in range(body.shape[0]):
         for e in range(6):
-            S[body[c], e, rate[c]] = tree.multiplier[c] * ws.S[c, e]
+            S[body[c], e, rate[c]] = tree.multiplier[c] * tree.subspace[c, e]
     for i in range(tree.parent.shape[0]):
         for c in range(6):
             motion_to_child(ws.R[i], ws.o[i], unit[c], X[i, :, c])

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.kernels.packing.ballast import AtZero, at_zero, ballast_of_ties, hat
-from geolin_ros.kernels.packing.types import BODY_WRENCH, PRODUCT, Tree, Wrenches
+from geolin_ros.kernels.packing.types import BODY_WRENCH, SINGLE_AXIS, Tree, Wrenches
 from geolin_ros.typing import Array, IntArray
 
 LANES = 8
@@ -270,7 +270,7 @@ def _chains(tree: Tree) -> _Chains:
     last = np.zeros(tree.parent.size, np.int64)
     for b in range(1, tree.parent.size):
         outer, first, size = int(last[tree.parent[b]]), len(rows), int(tree.v_size[b])
-        is_group = tree.kind[b] > PRODUCT
+        is_group = tree.kind[b] > SINGLE_AXIS
         for k in range(size):
             i, rate = first + k, int(tree.v_start[b]) + k
             parent = outer if k == 0 else i - 1
@@ -284,7 +284,7 @@ def _chains(tree: Tree) -> _Chains:
 
 def _groups(tree: Tree, chains: _Chains, turns: Array, origins: Array) -> tuple[Group, ...]:
     found = []
-    for b in np.flatnonzero(tree.kind > PRODUCT):
+    for b in np.flatnonzero(tree.kind > SINGLE_AXIS):
         first = int(chains.last[b]) + 1 - int(tree.v_size[b])
         outer, v, q = chains.outer[first], int(tree.v_start[b]), int(tree.q_start[b])
         up, moved = turns[outer].T, tree.translation[b] - origins[outer]

@@ -9,14 +9,13 @@ import numpy as np
 from geolin_ros.typing import Array, IntArray
 
 # How joint i moves body i; a new joint type adds its code here and its transform in kinematics.py.
-# A single axis and a product of several exponentials have as many positions as rates; the others
-# are groups: constant orthonormal subspace, rates in the moving frame, positions an element.
+# All but a single axis are groups: orthonormal subspace, rates in the moving frame, positions an
+# element. Subspaces are constant.
 BASE = 0
 SINGLE_AXIS = 1
-PRODUCT = 2  # exp(S_1 s_1) exp(S_2 s_2) ...: universal, cylindrical
-SPHERICAL = 3  # SO(3), s = unit quaternion (x, y, z, w)
-PLANAR = 4  # SE(2), s = (x, y, cos, sin)
-FLOATING = 5  # SE(3), s = (x, y, z | quaternion)
+SPHERICAL = 2  # SO(3), s = unit quaternion (x, y, z, w)
+PLANAR = 3  # SE(2), s = (x, y, cos, sin)
+FLOATING = 4  # SE(3), s = (x, y, z | quaternion)
 
 # What an external wrench keeps constant while its link moves, see wrenches.py.
 BODY_WRENCH = 0
@@ -44,8 +43,7 @@ class Tree(NamedTuple):
     v_size: IntArray
     """(nb,) each."""
     subspace: Array
-    """(n, 6) motion subspace: row c is the unit twist of rate c, in the moved body's frame; of a
-    product that of its factor alone, see `Workspace.S`."""
+    """(n, 6) motion subspace: row c is the unit twist of rate c, in the moved body's frame."""
     rotation: Array
     """(nb, 3, 3) joint frame at zero position to parent body frame."""
     translation: Array
@@ -105,8 +103,6 @@ class Workspace(NamedTuple):
     """(nb, 6) twist of body i relative to the world, in i."""
     a: Array
     """(nb, 6) its rate at nu_dot = 0, minus gravity, in i."""
-    S: Array
-    """(n, 6) motion subspace at the positions, rows as in ``Tree.subspace``."""
     v_joint: Array
     """(nb, 6) S_i r_i."""
     moved: Array
@@ -121,5 +117,5 @@ def make_workspace(tree: Tree) -> Workspace:
     """Return zeroed scratch for ``tree``."""
     nb, n, n_q = tree.parent.shape[0], tree.armature.shape[0], tree.offset.shape[0]
     places = (nb, 3, 3), (nb, 3), (nb, 3, 3), (nb, 3)
-    motion = (nb, 6), (nb, 6), (n, 6), (nb, 6), (6,), (nb, 12 + 2 * n, 6)
+    motion = (nb, 6), (nb, 6), (nb, 6), (6,), (nb, 12 + 2 * n, 6)
     return Workspace(*map(np.zeros, (*places, *motion, (22 + n_q + n,))))
