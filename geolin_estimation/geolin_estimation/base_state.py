@@ -179,10 +179,7 @@ class FootForces:
 
 @dataclass(frozen=True)
 class Deviations:
-    """Standard deviations of what is measured, and of what changes unseen.
-
-    See ``deviation.*`` in the parameter table of the node for meanings and units.
-    """
+    """Standard deviations; their units are with ``deviation.*`` in the node's parameter table."""
 
     gyro: float = 0.01
     accelerometer: float = 0.3
@@ -256,11 +253,8 @@ class BaseFilter:
         walks = chosen.gyro_walk, chosen.accelerometer_walk
         self._noise = np.square((chosen.gyro, chosen.accelerometer, *walks, chosen.slip))
         n = kernels.FEET + 3 * K
-        self._X, self._b, self._P = (
-            np.zeros((3, kernels.POINTS + K)),
-            np.zeros(6),
-            np.zeros((n, n)),
-        )
+        self._X, self._b = np.zeros((3, kernels.POINTS + K)), np.zeros(6)
+        self._P = np.zeros((n, n))
         self._variances = np.einsum('ii->i', self._P)  # its diagonal
         variances = np.square((chosen.joint, chosen.point, chosen.velocity))
         self._rules = np.array((*variances[:2], gate, distrust, variances[2], LOST, 0.0, 0.0))

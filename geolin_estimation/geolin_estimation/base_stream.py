@@ -323,10 +323,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         return BaseAnswer(stamp, estimate, message, rates, age)
 
     def _inverse_probabilities(self) -> dict[str, float]:
-        """Return 1 / p of each foot with a force, p the probability that it is on the ground.
-
-        A logistic function of the force: 1/2 at ``on_force`` and 1/10 at ``off_force``.
-        """
+        """Return 1 / p of feet on the ground, p logistic: 1/2 at on_force, 1/10 at off_force."""
         settings = self.settings.contacts
         if settings.source not in ('forces', 'efforts') or settings.on_force == settings.off_force:
             return {}
@@ -415,13 +412,10 @@ class BaseWriter:
         received = answer.joint_state
         write_stamp(joints.header.stamp, answer.stamp)
         joints.name = list(received.name)
-        numbers = {
-            'position': received.position,
-            'velocity': answer.rates,
-            'effort': received.effort,
-        }
-        for name, values in numbers.items():
-            setattr(joints, name, array('d', np.asarray(values, dtype=np.float64).tobytes()))
+        joints.position, joints.velocity, joints.effort = (
+            array('d', np.asarray(values, dtype=np.float64).tobytes())
+            for values in (received.position, answer.rates, received.effort)
+        )
         return self.messages
 
 

@@ -35,7 +35,6 @@ PROGRAM = Program(
     'robot_description, joint_states, and imu_topics and wrench_topics by parameter',
     '~/estimate',
 )
-_WRENCHES = {'plain': WrenchStamped, 'with_covariance': WrenchWithCovariance}
 
 
 class TorqueEstimatorNode(RobotNode):
@@ -56,7 +55,7 @@ class TorqueEstimatorNode(RobotNode):
     def inputs(self) -> Sequence[Input]:
         """Return what is subscribed to."""
         settings = torque_settings(self._values)
-        kind = _WRENCHES[settings.wrench_messages]
+        kind = WrenchStamped if settings.wrench_messages == 'plain' else WrenchWithCovariance
         return [
             Input(JointState, 'joint_states'),
             *(Input(Imu, imu.topic) for imu in settings.imu_topics),

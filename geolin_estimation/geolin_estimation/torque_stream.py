@@ -419,18 +419,17 @@ class TorqueWriter:
         for wrench, link in zip(message.wrenches, stream.links, strict=True):
             wrench.header.frame_id = prefix + link
         self._torques = allocate(message, 'joint_torques', model.n)
-        self._n = model.n
 
     def write(self, estimate: TorqueEstimate) -> Any:
         """Fill and return the message."""
-        message, covariance = self.message, estimate.covariance
+        message, covariance, n = self.message, estimate.covariance, len(estimate.tau)
         write_stamp(message.header.stamp, estimate.stamp)
         self._torques[:] = estimate.tau
         write_matrix(message.covariance, covariance)
         for k, wrench in enumerate(message.wrenches):
             write_stamp(wrench.header.stamp, estimate.stamp)
             write_wrench(wrench.wrench, estimate.wrenches[k])
-            own = slice(self._n + 6 * k, self._n + 6 * k + 6)
+            own = slice(n + 6 * k, n + 6 * k + 6)
             write_matrix(wrench.covariance, None if covariance is None else covariance[own, own])
         message.chi_squared = estimate.chi_squared
         message.degrees_of_freedom = estimate.degrees_of_freedom

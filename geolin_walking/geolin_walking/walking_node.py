@@ -141,11 +141,7 @@ class WalkingNode(RobotNode):
                 self.get_logger().info(phase.name.lower())
 
     def _by_service(self, model: TreeModel, values: Any, stops: threading.Event) -> Linearize:
-        """Return what asks a linearizer for A and B; runs in the planner's thread.
-
-        Once it has answered, A and B are this process's own where it does not, and ``stops`` is
-        set until it does.
-        """
+        """Return what asks a linearizer for A and B; where one that has answered fails, stop."""
         contacts, patience = contacts_of(supports_of(values)), values['service_timeout']
         along, has_answered, again = Linearizer(model, contacts).along, False, 0.0
 

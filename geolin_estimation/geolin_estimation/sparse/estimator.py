@@ -237,12 +237,30 @@ class Estimator:
 
     def _solve_or_raise(self, states: Sequence[State]) -> None:
         """Solve at the last state, the only one of ``states``, or raise what the reports say."""
+        system = self.system
         try:
-            is_determined = self._solve()
+            if self._solve():
+                return
         except np.linalg.LinAlgError:  # a zero on a diagonal
-            is_determined = False
-        if not is_determined:
-            self._judge(states)
+            pass
+        report = solvability(system, states)
+        if report.solvable and report.exact_rank == report.exact_rows:
+            variances = self._scale[self._constraints :] ** -2
+            if not variances.size:
+                return  # small pivots, of readings in small units, that do no harm
+            raise ConfigurationError(
+                f'robot {system.model.name!r}: variances from {variances.min():.1e} to '
+                f'{variances.max():.1e} are too far apart for double precision; make the best '
+                'sensors exact, or leave out the worst'
+            )
+        names, more = report.undetermined[:NAMED], len(report.undetermined) - NAMED
+        rest = f' and {more} more' if more > 0 else ''
+        cause = f'the sensors do not determine {", ".join(names)}{rest}'
+        cure = 'add sensors or priors of these'
+        if report.solvable:
+            cause = 'exact sensors repeat one another or the equations'
+            cure = 'leave some out, or give them covariances'
+        raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}')
 
     def _solve(self) -> bool:
         """Find z at the last state and readings; return whether all is well determined."""
@@ -269,28 +287,6 @@ class Estimator:
         z[:] = z_0 + self._Z @ y
         self._chi_squared = float(np.sum(triangle[free:, free] ** 2))
         return _is_regular(of_E) and _is_regular(self._R)
-
-    def _judge(self, states: Sequence[State]) -> None:
-        """Raise if the rank is deficient, or the covariances are too far apart."""
-        system = self.system
-        report = solvability(system, states)
-        if report.solvable and report.exact_rank == report.exact_rows:
-            variances = self._scale[self._constraints :] ** -2
-            if not variances.size:
-                return  # small pivots, of readings in small units, that do no harm
-            raise ConfigurationError(
-                f'robot {system.model.name!r}: variances from {variances.min():.1e} to '
-                f'{variances.max():.1e} are too far apart for double precision; make the best '
-                'sensors exact, or leave out the worst'
-            )
-        names, more = report.undetermined[:NAMED], len(report.undetermined) - NAMED
-        rest = f' and {more} more' if more > 0 else ''
-        cause = f'the sensors do not determine {", ".join(names)}{rest}'
-        cure = 'add sensors or priors of these'
-        if report.solvable:
-            cause = 'exact sensors repeat one another or the equations'
-            cure = 'leave some out, or give them covariances'
-        raise UnsolvableError(f'robot {system.model.name!r}: {cause}; {cure}')
 
 
 def _is_regular(triangle: Array) -> bool:

@@ -21,8 +21,7 @@ from geolin_ros.typing import Array
 
 Kind = Literal['a', 'f', 'fx', 'tau', 'qdd']
 FLOATING_BASE = 'floating base'
-FORCE, MOMENT = (0, 1, 2), (3, 4, 5)
-ALL_SIX = (*FORCE, *MOMENT)
+ALL_SIX = (0, 1, 2, 3, 4, 5)
 LOAD_CELLS = (2, 3, 4)
 """Force along the normal and moments about the two axes of a sole [Nori, Eq. (18)]."""
 ALL_BUT_YAW_MOMENT = (0, 1, 2, 3, 4)

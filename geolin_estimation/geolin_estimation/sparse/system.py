@@ -146,10 +146,17 @@ class BlockSystem:
             raise wrong_state(self.model, state)
         finite_array('state', state.data, state.data.shape)
         finite_array('readings', readings, (self.rows - self.equations,))
-        self._assemble(state.data)
+        model, ws, tree, six = self.model, self._workspace, self.model.tree, 6 * self.nb
+        b_a, b_f = self.b[:six].reshape(-1, 6), self.b[six : 2 * six].reshape(-1, 6)
+        places = self._bodies, self._rates
+        assemble(tree, ws, state.data, model.gravity, SIX, *places, self.X, self.S, b_a, b_f)
+        rates, positions = ws.x[-len(self._rates) :], ws.x[self._positions]
+        passive = tree.damping * rates + tree.stiffness * (positions - tree.rest)
+        passive += tree.friction * np.tanh(rates / self._friction_speed)
+        self.b[2 * six : self.equations] = self._follow @ passive
         np.negative(readings, out=self.b[self.equations :])
         for place, offset in self._offsets:
-            self.b[self.equations :][place] += offset(self._workspace.v)
+            self.b[self.equations :][place] += offset(ws.v)
 
     def readings(self, d: Array) -> Array:
         """Return what noiseless sensors read at unknowns ``d`` (size,) in the last state."""
@@ -252,16 +259,6 @@ class BlockSystem:
         z, n = np.zeros(2 * self.m), self.model.n
         z[self.m - n : self.m] = np.random.default_rng(seed).uniform(-3.0, 3.0, n)
         return self.model.neutral_state().retract(z)
-
-    def _assemble(self, x: Array) -> None:
-        model, ws, tree, six = self.model, self._workspace, self.model.tree, 6 * self.nb
-        b_a, b_f = self.b[:six].reshape(-1, 6), self.b[six : 2 * six].reshape(-1, 6)
-        places = self._bodies, self._rates
-        assemble(tree, ws, x, model.gravity, SIX, *places, self.X, self.S, b_a, b_f)
-        rates, positions = ws.x[-len(self._rates) :], ws.x[self._positions]
-        passive = tree.damping * rates + tree.stiffness * (positions - tree.rest)
-        passive += tree.friction * np.tanh(rates / self._friction_speed)
-        self.b[2 * six : self.equations] = self._follow @ passive
 
 
 def check_covariance(sensor: Sensor) -> None:
