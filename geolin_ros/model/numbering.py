@@ -112,12 +112,7 @@ def number_bodies(
     independent = [by_name[name] for name in _joint_order(description, names, order)]
     # without mimic joints the tree's coordinates are the independent ones, in their order
     ordered = moving if following else independent
-    couplings = [
-        following.get(joint.name) or DependentJoint(joint.name, joint.name, 1.0, 0.0)
-        for joint in ordered
-    ]
-    subspaces = [motion_subspace(joint) for joint in ordered]
-    tree = _tree_arrays(bodies, ordered, base, independent, couplings, subspaces, coulomb_friction)
+    tree = _tree_arrays(bodies, ordered, base, independent, following, coulomb_friction)
     body_names = tuple(body.name for body in bodies)
     raise_errors(description.source, _without_inertia(tree, body_names), SingularInertiaError)
     noted = (*description.findings, *implausible)
@@ -260,8 +255,7 @@ def _tree_arrays(
     ordered: list[Joint],
     base: str,
     independent: list[Joint],
-    couplings: list[DependentJoint],
-    subspaces: list[Array],
+    following: dict[str, DependentJoint],
     coulomb_friction: bool,
 ) -> Tree:
     """Pack everything into read-only arrays; coordinates are those of the ``ordered`` joints."""
@@ -274,6 +268,10 @@ def _tree_arrays(
     )
     placements = np.array([body.placement for body in bodies])
     own = {joint.name: joint for joint in independent}
+    couplings = [
+        following.get(joint.name) or DependentJoint(joint.name, joint.name, 1.0, 0.0)
+        for joint in ordered
+    ]
     masters = [own[row.master] for row in couplings]
 
     def by_body(base_value: int, values: IntArray) -> IntArray:
@@ -293,7 +291,7 @@ def _tree_arrays(
         q_size=by_body(0, q_size),
         v_start=by_body(0, _starts(v_size)),
         v_size=by_body(6 if base == 'floating' else 0, v_size),
-        subspace=np.concatenate([np.empty((0, 6)), *subspaces]),
+        subspace=np.concatenate([np.empty((0, 6)), *map(motion_subspace, ordered)]),
         rotation=np.ascontiguousarray(placements[:, :3, :3]),
         translation=np.ascontiguousarray(placements[:, :3, 3]),
         inertia=np.array([body.inertia for body in bodies]),

@@ -167,8 +167,8 @@ def _share(values: Array, whole: float) -> float:
 def _apply(bodies: Bodies, moving: Motion, about: Array, wrench: Wrench, applied: Array) -> None:
     """Add a wrench, in world axes about ``about``, to those on its body."""
     frame = bodies.model.frame(wrench.link)
-    step = bodies.step_of_body[frame.body]
-    H = moving.H[:, step] @ frame.placement
+    body = frame.body
+    H = moving.H[:, body] @ frame.placement
     R, place = H[:, :3, :3], H[:, :3, 3]
     axes = R if wrench.kind == 'body' else np.broadcast_to(np.eye(3), R.shape)
     f, t = (axes @ np.asarray(w, dtype=np.float64) for w in (wrench.force, wrench.moment))
@@ -176,14 +176,14 @@ def _apply(bodies: Bodies, moving: Motion, about: Array, wrench: Wrench, applied
         place = np.broadcast_to(-about, place.shape)
     if wrench.kind == 'world_oriented':
         place = place + R @ np.asarray(wrench.point, dtype=np.float64)
-    applied[:, step, :3] += f
-    applied[:, step, 3:] += t + group.cross(place, f)
+    applied[:, body, :3] += f
+    applied[:, body, 3:] += t + group.cross(place, f)
 
 
 class _End(NamedTuple):
-    """A frame as it moves: step of its body, pose, twist and its rate about the fixed place."""
+    """A frame as it moves: its body, pose, twist and its rate about the fixed place."""
 
-    step: int
+    body: int
     H: Array
     V: Array
     A: Array
@@ -204,14 +204,14 @@ class _ActiveContact:
         for name, pose in zip(names, poses, strict=True):
             frame, own = bodies.model.frame(name), np.eye(4) if pose is None else pose
             placement = frame.placement @ np.asarray(own, dtype=np.float64)
-            self._frames.append((bodies.step_of_body[frame.body], placement))
+            self._frames.append((frame.body, placement))
         self._is_point = contact.kind == 'point'
 
     def ends(self, moving: Motion, A: Array, about: Array) -> list[_End]:
         """Return its frames; of a contact with the world the second one stands still."""
         found = [
-            _End(step, moving.H[:, step] @ placement, moving.V[:, step], A[:, step])
-            for step, placement in self._frames
+            _End(body, moving.H[:, body] @ placement, moving.V[:, body], A[:, body])
+            for body, placement in self._frames
         ]
         if len(found) == 1:
             still = np.zeros_like(found[0].V)
@@ -238,14 +238,14 @@ class _ActiveContact:
         """Add the forces lam on the first link, and minus these on the second one."""
         X = group.adjoint(group.inverse(ends[0].H))
         for end, sign in zip(ends, (1.0, -1.0), strict=True):
-            if end.step < 0:
+            if end.body < 0:
                 continue
             if self._is_point:
                 force = np.broadcast_to(lam, end.V[:, :3].shape)
                 wrench = np.hstack((force, group.cross(end.H[:, :3, 3], force)))
             else:
                 wrench = np.swapaxes(X, -1, -2) @ lam
-            applied[:, end.step] += sign * wrench
+            applied[:, end.body] += sign * wrench
 
 
 def _of_origin(end: _End) -> tuple[Array, Array]:

@@ -25,9 +25,9 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_ros.verification import group
 
+SINGLE_AXIS = KINDS['revolute'].code
 PLANAR = KINDS['se2'].code
 FREE = KINDS['floating'].code
-NOTHING = np.zeros((6, 6))
 
 
 class Point(NamedTuple):
@@ -46,7 +46,7 @@ class Point(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """How the bodies move at k points; steps t, coordinates c of the tree."""
+    """How the bodies move at k points; bodies t, coordinates c of the tree."""
 
     H: Array
     """(k, t, 4, 4) poses, in world axes from the point that all is about."""
@@ -61,51 +61,38 @@ class Motion(NamedTuple):
 class Bodies:
     """The equations of one robot.
 
-    A joint of several factors, a universal or cylindrical one, is a chain of steps with bodies
-    without mass between them; every other joint is one step, the base is the first.
-
     Attributes
     ----------
-    step_of_body
-        Step of each body of the model.
     groups
         Rows of [H; s] that do not commute, with the twists (rows, 6) they are; the base first.
     """
 
     def __init__(self, model: TreeModel) -> None:
         tree, self.model, self.first = model.tree, model, model.m - model.n
-        self.step_of_body, self._parent, placement = [0], [-1], [np.eye(4)]
-        owner, inertia = np.zeros(model.tree.master.size, dtype=np.int64), [tree.inertia[0]]
+        count = tree.parent.size
+        self._parent, self.inertia = tree.parent.tolist(), tree.inertia
+        self._placement = np.tile(np.eye(4), (count, 1, 1))
+        self._placement[1:, :3, :3] = tree.rotation[1:]
+        self._placement[1:, :3, 3] = tree.translation[1:]
+        owner = np.zeros(tree.master.size, dtype=np.int64)
         screws, position = [], np.zeros_like(owner)  # coordinates that are no group's, in s
         self.groups = [(slice(0, self.first), np.eye(6)[: self.first])]
-        self._elements: list[tuple[int, int, int, Array]] = []  # step, kind, position, twists
-        for i in range(1, tree.parent.size):
-            step, q, P = self.step_of_body[tree.parent[i]], int(tree.q_start[i]), np.eye(4)
-            P[:3, :3], P[:3, 3] = tree.rotation[i], tree.translation[i]
-            parts = np.arange(tree.v_start[i], tree.v_start[i] + tree.v_size[i])[:, np.newaxis]
-            if tree.q_size[i] != tree.v_size[i]:
-                parts, twists = parts.T, tree.subspace[parts[:, 0]]
-                at = self.first + int(tree.master[tree.v_start[i]])
-                self.groups.append((slice(at, at + len(twists)), twists))
-                element = int(tree.kind[i]), int(tree.position_master[q]), twists
-                self._elements.append((len(self._parent), *element))
-            else:
-                screws += parts[:, 0].tolist()
-                position[parts[:, 0]] = q + np.arange(len(parts))
-            for coordinates in parts:
-                owner[coordinates] = len(self._parent)
-                self._parent.append(step)
-                step = len(self._parent) - 1
-                placement.append(P)
-                inertia.append(NOTHING)
-                P = np.eye(4)
-            inertia[-1] = tree.inertia[i]
-            self.step_of_body.append(step)
-        self._placement, self.inertia = np.array(placement), np.array(inertia)
+        self._elements: list[tuple[int, int, int, Array]] = []  # body, kind, position, twists
+        for i in range(1, count):
+            q, v = int(tree.q_start[i]), int(tree.v_start[i])
+            own = slice(v, v + int(tree.v_size[i]))
+            owner[own] = i
+            if tree.kind[i] == SINGLE_AXIS:
+                screws.append(v)
+                position[v] = q
+                continue
+            at, twists = self.first + int(tree.master[v]), tree.subspace[own]
+            self.groups.append((slice(at, at + len(twists)), twists))
+            self._elements.append((i, int(tree.kind[i]), int(tree.position_master[q]), twists))
         self._owner = np.concatenate((np.zeros(self.first, dtype=np.int64), owner))
         self.moves = self._owner == np.arange(len(self._parent))[:, np.newaxis]
-        for step, parent in enumerate(self._parent[1:], 1):
-            self.moves[step] |= self.moves[parent]
+        for body, parent in enumerate(self._parent[1:], 1):
+            self.moves[body] |= self.moves[parent]
         self._P = self.moves.astype(float)
         self._twist = np.vstack((np.eye(6)[: self.first], tree.subspace))
         self._master = np.concatenate((np.arange(self.first), self.first + tree.master))
@@ -156,19 +143,19 @@ class Bodies:
 
     def _poses(self, at: Point, about: Array) -> Array:
         s = self._numbers(at)[:, self._screws, np.newaxis]
-        sine, turn, steps = np.sin(s), 1.0 - np.cos(s), self._owner[self.first + self._screws]
+        sine, turn, moved = np.sin(s), 1.0 - np.cos(s), self._owner[self.first + self._screws]
         E = np.zeros((len(s), len(self._parent), 4, 4), dtype=s.dtype)
         E[...] = np.eye(4)
         u, Wu, W2u = self._u
-        E[:, steps, :3, :3] += sine[..., np.newaxis] * self._W + turn[..., np.newaxis] * self._W2
-        E[:, :, :3, 3][:, steps] = s * u + turn * Wu + (s - sine) * W2u
-        for g, (step, *_) in enumerate(self._elements, 1):
-            E[:, step] = at.G[:, g]
+        E[:, moved, :3, :3] += sine[..., np.newaxis] * self._W + turn[..., np.newaxis] * self._W2
+        E[:, :, :3, 3][:, moved] = s * u + turn * Wu + (s - sine) * W2u
+        for g, (body, *_) in enumerate(self._elements, 1):
+            E[:, body] = at.G[:, g]
         H = np.ascontiguousarray(_times(self._placement, E).swapaxes(0, 1))
         H[0] = at.G[:, 0]
         H[0, :, :3, 3] -= about
-        for step, parent in enumerate(self._parent[1:], 1):
-            H[step] = H[parent] @ H[step]
+        for body, parent in enumerate(self._parent[1:], 1):
+            H[body] = H[parent] @ H[body]
         return H.swapaxes(0, 1)
 
     def _numbers(self, at: Point) -> Array:
