@@ -105,9 +105,8 @@ def spring_stretch(model: TreeModel, state: State) -> Array:
     """
     tree, stretch = model.tree, np.zeros(model.tree.rest.size)
     s = tree.position_multiplier * state.s[tree.position_master] + tree.offset
-    for q, v, n_s, n in zip(tree.q_start, tree.v_start, tree.q_size, tree.v_size, strict=True):
-        if 0 < n == n_s:
-            stretch[v : v + n] = s[q : q + n] - tree.rest[v : v + n]
+    q, v = tree.q_start[tree.v_size == 1], tree.v_start[tree.v_size == 1]
+    stretch[v] = s[q] - tree.rest[v]
     return stretch
 
 

@@ -27,11 +27,6 @@ class JointKind(NamedTuple):
     positions: tuple[str, ...]
     rates: tuple[str, ...]
 
-    @property
-    def is_group(self) -> bool:
-        """Whether the positions are an element of a group, not one number a rate."""
-        return self.code != SINGLE_AXIS
-
 
 KINDS = {
     **dict.fromkeys(SINGLE_AXIS_KINDS, JointKind(SINGLE_AXIS, ('',), ('',))),

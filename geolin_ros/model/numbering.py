@@ -198,14 +198,14 @@ def moved_inertia(inertia: Array, placement: Array) -> Array:
 def _check_kind(description: Description, joint: Joint) -> None:
     """Refuse an unknown kind, and what joints of several axes cannot have."""
     kind, wrong = KINDS.get(joint.kind), ''
-    several = joint.kind in CHAINS or (kind is not None and len(kind.rates) > 1)
+    is_group = kind is not None and len(kind.rates) > 1
     if kind is None and joint.kind not in (*CHAINS, 'fixed'):
         wrong = f', expected one of {", ".join((*KINDS, *CHAINS))} or fixed; change its type'
-    elif joint.mimic is not None and several:
+    elif joint.mimic is not None and (is_group or joint.kind in CHAINS):
         wrong = (
             f' and mimics {joint.mimic.joint!r}, expected a joint with one axis; remove <mimic>'
         )
-    elif joint.stiffness != 0.0 and kind and kind.is_group:
+    elif joint.stiffness != 0.0 and is_group:
         wrong = (
             f' and has stiffness {joint.stiffness:g}, expected 0: a spring needs positions that '
             'are angles or lengths; apply it as an effort'
