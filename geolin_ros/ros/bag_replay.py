@@ -32,6 +32,7 @@ from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.optional import optional
 from geolin_ros.ros.programs import ignore_signals, stop_on_signals
 from geolin_ros.ros.topics import name_of, type_of
+from geolin_ros.stream.message_fields import write_stamp
 
 rosbag2 = optional('rosbags.rosbag2', extra='offline')
 
@@ -295,7 +296,7 @@ class Replay:
                 self._now = stamp
                 if stamp - self._shown >= TICK:
                     self._shown, message = stamp, Clock()
-                    message.clock.sec, message.clock.nanosec = divmod(stamp, 1_000_000_000)
+                    write_stamp(message.clock, stamp)
                     self._clock.publish(message)
                 self._publishers[connection.topic].publish(bytes(data))
                 self._sent += connection.topic == self._joint_states

@@ -30,12 +30,6 @@ from rclpy.logging import get_logging_directory
 from sensor_msgs.msg import Imu, JointState
 
 from geolin_msgs import msg
-from geolin_msgs.msg import (
-    ContactStates,
-    ForwardDynamics,
-    LinearizationSummary,
-    LinearizedDynamics,
-)
 from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.renamed import of_package
@@ -137,9 +131,9 @@ class LinearizerNode(RobotNode):
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""
         outputs = [
-            Output(LinearizedDynamics, '~/linearization'),
-            Output(ForwardDynamics, '~/forward_dynamics'),
-            Output(LinearizationSummary, '~/summary'),
+            Output(msg.LinearizedDynamics, '~/linearization'),
+            Output(msg.ForwardDynamics, '~/forward_dynamics'),
+            Output(msg.LinearizationSummary, '~/summary'),
         ]
         if self._values['marker_rate'] > 0.0:
             from visualization_msgs.msg import MarkerArray
@@ -164,7 +158,7 @@ class LinearizerNode(RobotNode):
                 Input(Imu, 'imu'),
             ]
         if settings.contacts.source == 'topic':
-            inputs.append(Input(ContactStates, 'contact_states'))
+            inputs.append(Input(msg.ContactStates, 'contact_states'))
         return inputs + [Input(WrenchStamped, topic) for topic in settings.force_topics]
 
     def check(self, values: Mapping[str, Any]) -> None:
@@ -208,8 +202,8 @@ class LinearizerNode(RobotNode):
         return LinearizerPipeline(
             stream,
             LinearizationWriter(message, model, settings, make_contact=msg.ContactState),
-            ForwardDynamicsWriter(ForwardDynamics(), model, settings.frame_prefix),
-            SummaryWriter(LinearizationSummary(), model),
+            ForwardDynamicsWriter(msg.ForwardDynamics(), model, settings.frame_prefix),
+            SummaryWriter(msg.LinearizationSummary(), model),
             reading,
             markers,
         )
@@ -322,8 +316,7 @@ class LinearizerNode(RobotNode):
         pipeline, about = self._pipeline, tuple[Any, ...]()
         if pipeline is not None and self._is_active:
             check = pipeline.stream.self_check
-            warnings = [*pipeline.warnings.values(), *check.warnings]
-            about = check.errors, warnings
+            about = check.errors, [*pipeline.warnings.values(), *check.warnings]
         stream = pipeline and pipeline.stream
         now = self.get_clock().now()
         return self._diagnostics.report(now, stream, self._counts, waits_for, *about)

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from threading import Event
-from typing import NoReturn
 
 PARENT = os.getppid()
 """Who started this process; read before the imports that take seconds."""
@@ -105,14 +104,8 @@ def run_program(program: str, module: str) -> int:
             f'geolin_msgs: {fix}; `geolin` and the Python library need neither\n'
         )
         return 1
-    _leave(main())
-
-
-def _leave(status: int) -> NoReturn:
-    """End the process at once: node and context are gone, and nothing else is to be cleaned up.
-
-    What the interpreter takes apart at its end, threads of the middleware may still look at.
-    """
+    status = main()
+    # At once: what the interpreter takes apart, threads of the middleware may still look at.
     gc.unfreeze()
     gc.collect()  # the participant leaves the graph with the last that refers to it
     sys.stdout.flush()

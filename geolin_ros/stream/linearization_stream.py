@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geolin_ros.errors import NotFiniteError, SingularInertiaError
+from geolin_ros.errors import ConfigurationError, NotFiniteError, SingularInertiaError
 from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.linearizer import Linearizer
@@ -114,9 +114,14 @@ class LinearizationStream(StateStream[Answer]):
         self._linearizer: Linearizer = Linearizer(model)
         self._reporter: ContactReporter | None = None
         self._in_force: tuple[Closure, ...] = ()
+        nu_dot, torque_source = settings.nu_dot, settings.torque_source
+        if model.loops and (nu_dot != 'predicted' or torque_source == 'inverse_dynamics'):
+            raise ConfigurationError(
+                f'nu_dot is {nu_dot!r} and torque_source is {torque_source!r} of a robot with '
+                'loops, whose forces follow from efforts that are known; set nu_dot to predicted '
+                'and torque_source to another choice than inverse_dynamics, or take out loops'
+            )
         if settings.contacts.are_expected or model.loops:
-            if model.loops:
-                settings.check_loops()
             source, basis = settings.contacts.source, settings.contacts.admissible_basis
             self._reporter = ContactReporter(self._linearizer, source, basis)
         self._efforts = JointInput(model)

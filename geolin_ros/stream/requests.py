@@ -20,12 +20,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.stream.contacts import (
-    ContactReporter,
-    fields,
-    read_contact,
-    write_contact,
-)
+from geolin_ros.stream.contacts import ContactReporter, fields, read_contact, write_contact
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.linearization_stream import OperatingPoint, linearize
 from geolin_ros.stream.message_fields import (

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint positions, velocities and efforts from sensor_msgs/JointState, whole or in parts."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from geolin_ros.errors import UnsupportedJointError
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.stream.inputs.serialized import Header, JointState, Stamp
 from geolin_ros.stream.topic_stream import Cause, DroppedInput, nanoseconds, starts_anew
 from geolin_ros.typing import Array
 
@@ -153,12 +153,11 @@ class JointParts:
         self._is_fresh[:] = False
         return self._whole(newest)
 
-    def _whole(self, newest: int) -> Any:
+    def _whole(self, newest: int) -> JointState:
         s, r, tau = (self._values[field] for field in FIELDS)
         late = (newest - self._stamps) * 1e-9
-        sec, nanosec = divmod(newest, 1_000_000_000)
-        return SimpleNamespace(
-            header=SimpleNamespace(stamp=SimpleNamespace(sec=sec, nanosec=nanosec)),
+        return JointState(
+            header=Header(Stamp(*divmod(newest, 1_000_000_000)), frame_id=''),
             name=list(self._model.joint_names),
             position=s + np.where(late > 0.0, r * late, 0.0),
             velocity=r[:0] if np.isnan(r).all() else r.copy(),  # none where no part had any

@@ -61,10 +61,6 @@ class StreamSettings:
         return (*(wrench.topic for wrench in self.wrench_topics), *(foot.topic for foot in feet))
 
     def __post_init__(self) -> None:
-        """Check what contacts go with.
-
-        Raises `ConfigurationError` if another setting contradicts them.
-        """
         if not self.contacts.are_expected:
             return
         if self.contacts.source == 'efforts':
@@ -85,16 +81,3 @@ class StreamSettings:
                     f'wrench_topics holds {topic.topic!r} about link {topic.link!r}, which is a '
                     'contact: its force would count twice; take out one of them'
                 )
-
-    def check_loops(self) -> None:
-        """Check what a robot with closed loops goes with.
-
-        Raises `ConfigurationError` if another setting contradicts them.
-        """
-        if self.nu_dot != 'predicted' or self.torque_source == 'inverse_dynamics':
-            raise ConfigurationError(
-                f'nu_dot is {self.nu_dot!r} and torque_source is {self.torque_source!r} of a '
-                'robot with loops, whose forces follow from efforts that are known; set nu_dot to '
-                'predicted and torque_source to another choice than inverse_dynamics, or take out '
-                'loops'
-            )

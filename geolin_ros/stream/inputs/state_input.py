@@ -318,8 +318,8 @@ class StateInput:
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
         self._model = model
         self._joints = JointInput(model)
-        self._parts = JointParts(model, settings.max_skew)
-        self._is_in_parts = settings.joint_states_in_parts
+        in_parts = settings.joint_states_in_parts
+        self._parts = JointParts(model, settings.max_skew) if in_parts else None
         self._pairing = Pairing(settings.pairing, settings.max_skew, settings.max_wait > 0.0)
         self.base: Any = BaseInput(model, settings)
         self.topics: Mapping[str, Callable[[Any], BaseSample | None]]
@@ -360,7 +360,7 @@ class StateInput:
 
         Raises `DroppedInput` as `JointParts.merge` does.
         """
-        return self._parts.merge(message) if self._is_in_parts else message
+        return message if self._parts is None else self._parts.merge(message)
 
     def check_order(self, stamp: int) -> bool:
         """Note the stamp [ns] of a joint state; return whether it is the first of its clock.
