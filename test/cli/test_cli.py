@@ -54,7 +54,7 @@ def test_help__lists_the_commands_and_imports_none(capsys):
 def test_what_is_of_packages_beside__is_named_where_these_are_missing(capsys, monkeypatch):
     assert {name: ALL[name][0].partition('.')[0] for name in set(ALL) - set(COMMANDS)} == BESIDE
     monkeypatch.setattr('importlib.metadata.entry_points', lambda **_: EntryPoints(()))
-    monkeypatch.setattr('pkgutil.resolve_name', lambda _: importlib.import_module('missing'))
+    monkeypatch.setattr('pkgutil.resolve_name', lambda _: importlib.import_module('geolin_x'))
     lines = {}
     for name, package in (BESIDE | OF_NODES).items():
         package = package.partition('.')[0]
