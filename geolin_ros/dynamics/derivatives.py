@@ -18,13 +18,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.dynamics.arguments import about_state, about_states
 from geolin_ros.dynamics.functions import About, HybridProblem, all_free
 from geolin_ros.dynamics.samples import Task, robot_of
-from geolin_ros.dynamics.variation import (
-    STEP,
-    Variation,
-    change,
-    parameters_of_inertias,
-    vary,
-)
+from geolin_ros.dynamics.variation import STEP, Variation, change, parameters_of_inertias, vary
 from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel

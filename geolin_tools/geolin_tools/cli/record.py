@@ -8,12 +8,7 @@ import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from geolin_ros.cli._options import (
-    Progress,
-    add_new_bag_arguments,
-    add_output_arguments,
-    show,
-)
+from geolin_ros.cli._options import Progress, add_new_bag_arguments, add_output_arguments, show
 from geolin_ros.errors import ConfigurationError, counted
 
 if TYPE_CHECKING:

@@ -19,12 +19,7 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
 from geolin_ros.typing import Array
-from geolin_tools.identification.equations import (
-    Equations,
-    Likeness,
-    equations_of,
-    likeness,
-)
+from geolin_tools.identification.equations import Equations, Likeness, equations_of, likeness
 from geolin_tools.identification.fit import FIRST_NOISE, Watch, row_sizes
 from geolin_tools.identification.parameters import Parameters
 from geolin_tools.identification.signals import (
@@ -261,9 +256,7 @@ class Trajectory(NamedTuple):
 
 
 def propose(
-    model: TreeModel,
-    signals: Signals,
-    watch: Watch = lambda tries, total: tries,
+    model: TreeModel, signals: Signals, watch: Watch = lambda tries, total: tries
 ) -> Trajectory:
     """Return a motion of an arm for what a recording, which passed `check`, did not determine.
 

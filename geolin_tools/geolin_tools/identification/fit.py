@@ -62,9 +62,7 @@ class Fit:
 
 
 def fit(
-    parameters: Parameters,
-    equations: Equations,
-    watch: Watch = lambda rounds, total: rounds,
+    parameters: Parameters, equations: Equations, watch: Watch = lambda rounds, total: rounds
 ) -> Fit:
     """Return the most probable numbers.
 

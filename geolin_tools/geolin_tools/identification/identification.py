@@ -312,10 +312,7 @@ def _data(
 
 
 def _fitted(
-    model: TreeModel,
-    data: _Data,
-    prior: Prior,
-    watch: Watch = lambda rounds, total: rounds,
+    model: TreeModel, data: _Data, prior: Prior, watch: Watch = lambda rounds, total: rounds
 ) -> Identification:
     """Return what data say, good or not."""
     parameters = Parameters(model, data.trained, prior)

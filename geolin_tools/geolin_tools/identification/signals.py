@@ -231,10 +231,7 @@ def wanted_cutoff(signals: Signals) -> float:
 
 
 def prepare(
-    signals: Signals,
-    model: TreeModel,
-    cutoff: float | None = None,
-    delay: float = 0.0,
+    signals: Signals, model: TreeModel, cutoff: float | None = None, delay: float = 0.0
 ) -> Motion:
     """Return the motion of a recording: filtered forwards and backwards, differentiated, thinned.
 
