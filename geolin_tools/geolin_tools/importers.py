@@ -3,7 +3,7 @@
 """Logs of other kinds into bags, by a mapping that says which column is what: docs/offline.md."""
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -313,7 +313,7 @@ class _Files:
             raise RecordingError(f'{data} does not exist, expected the data that {where} is about')
         self._where, self._folder = where, data if data.is_dir() else data.parent
         self._default = default if data.is_dir() else data.name
-        self._tables: dict[str, Mapping[str, Array]] = {}
+        self._read = cache(lambda name: read_table(self._folder / name))
         self._rows: dict[str, IntArray] = {}
 
     def text(self, name: Any) -> str:
@@ -339,9 +339,7 @@ class _Files:
     def columns(self, where: str, column: Mapping[str, Any]) -> Array:
         """Return columns (N, k) as they are in the file."""
         name = self._name(where, column)
-        if name not in self._tables:
-            self._tables[name] = read_table(self._folder / name)
-        table = self._tables[name]
+        table = self._read(name)
         wanted = column.get('from')
         wanted = list(table) if wanted in (None, []) else wanted
         keys = [str(key) for key in (wanted if isinstance(wanted, list) else [wanted])]

@@ -65,11 +65,11 @@ class Recorder(Node):
             publishers = self.get_publishers_info_by_topic(topic)
             if publishers:
                 offered = [publisher.qos_profile for publisher in publishers]
-                profile = QoSProfile(
-                    depth=DEPTH,
-                    reliability=_least(offered, 'reliability', ReliabilityPolicy.RELIABLE),
-                    durability=_least(offered, 'durability', DurabilityPolicy.TRANSIENT_LOCAL),
-                )
+                profile = QoSProfile(depth=DEPTH)  # reliable and volatile
+                if any(one.reliability != ReliabilityPolicy.RELIABLE for one in offered):
+                    profile.reliability = ReliabilityPolicy.BEST_EFFORT
+                if all(one.durability == DurabilityPolicy.TRANSIENT_LOCAL for one in offered):
+                    profile.durability = DurabilityPolicy.TRANSIENT_LOCAL
                 self._subscribe(topic, publishers[0].topic_type, profile)
         for name in self.found:
             if name not in self._questions:
@@ -170,12 +170,6 @@ class _Question:
         found = map(parameter_value_to_python, future.result().values)
         self._is_open, self.is_answered = False, True
         self._answer(self._client.remote_node_name, dict(zip(names, found, strict=True)))
-
-
-def _least(offered: list[QoSProfile], policy: str, best: Any) -> Any:
-    """Return the best of a policy if all offer it, else what all are compatible with."""
-    worse = type(best).BEST_EFFORT if policy == 'reliability' else type(best).VOLATILE
-    return best if all(getattr(profile, policy) == best for profile in offered) else worse
 
 
 def record(

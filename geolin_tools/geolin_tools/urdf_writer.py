@@ -4,15 +4,8 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.etree.ElementTree import (
-    Element,
-    ParseError,
-    SubElement,
-    TreeBuilder,
-    XMLParser,
-    indent,
-    tostring,
-)
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
@@ -28,9 +21,9 @@ KINDS = ('fixed', 'revolute', 'continuous', 'prismatic', 'floating', 'planar')
 MOMENTS = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')  # in the order of an overlay
 
 
-class _WithComments(TreeBuilder):
+class _WithComments(ElementTree.TreeBuilder):
     def doctype(self, *_: Any) -> None:
-        raise ParseError('a DTD')
+        raise ElementTree.ParseError('a DTD')
 
 
 def write(text: str, overlay: Mapping[str, Any]) -> str:
@@ -44,10 +37,10 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
     """
     try:
         comments = _WithComments(insert_comments=True)
-        parser = XMLParser(target=comments, encoding='utf-8')  # noqa: S314 - entities need a DTD
+        parser = ElementTree.XMLParser(target=comments, encoding='utf-8')  # noqa: S314 - entities need a DTD
         parser.feed(text.lstrip('\ufeff \t\r\n').encode())
         robot: Element = parser.close()
-    except ParseError as error:
+    except ElementTree.ParseError as error:
         raise UrdfError(
             f'URDF text is not well-formed XML: {error}, expected a document that can be written '
             'again; check the file with an XML tool such as xmllint'
@@ -64,8 +57,12 @@ def write(text: str, overlay: Mapping[str, Any]) -> str:
         joint = _named(robot, 'joint', name)
         if given:
             _first(joint, 'dynamics').attrib.update(given)
-    indent(robot)
-    return tostring(robot, encoding='unicode') + '\n'
+    return _text(robot)
+
+
+def _text(robot: Element) -> str:
+    ElementTree.indent(robot)
+    return ElementTree.tostring(robot, encoding='unicode') + '\n'
 
 
 def _named(robot: Element, kind: str, name: str) -> Element:
@@ -113,8 +110,7 @@ def text_of(description: Description, shapes: Mapping[str, Sequence[Shape]]) -> 
                 f'URDF, {", ".join(KINDS)}; give the file to who needs the robot'
             )
         _add_joint(robot, joint)
-    indent(robot)
-    return tostring(robot, encoding='unicode') + '\n'
+    return _text(robot)
 
 
 def _words(values: Any) -> str:

@@ -50,11 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     overlay = Path('overlay.yaml')
     add('-o', '--output', type=Path, default=overlay, help='overlay to write (%(default)s)')
     add('--urdf-out', **file, help='write the URDF too, with masses, damping and friction')
-    add(
-        '--report',
-        **file,
-        help='write a page too: efforts over time, what moved, what is determined',
-    )
+    about = 'write a page too: efforts over time, what moved, what is determined'
+    add('--report', **file, help=about)
     about = (
         'write A, B and poles too, at rest in the mean posture, with deviations (npz); nan for '
         'poles too near each other'

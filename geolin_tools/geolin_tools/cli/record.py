@@ -6,13 +6,9 @@ import argparse
 import sys
 import time
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from geolin_ros.cli._options import Progress, add_new_bag_arguments, add_output_arguments, show
 from geolin_ros.errors import ConfigurationError, counted
-
-if TYPE_CHECKING:
-    from geolin_tools.recorder import Recorder
 
 PATIENCE = 3.0  # time [s] after which the log states what is waited for
 
@@ -20,15 +16,13 @@ PATIENCE = 3.0  # time [s] after which the log states what is waited for
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_new_bag_arguments(parser)
-    parser.add_argument(
-        '--node',
-        action='append',
-        default=[],
-        metavar='/NAME',
-        help='node to record, with its inputs and outputs; may be repeated (default: all nodes '
-        'that publish messages of geolin_msgs)',
+    add = parser.add_argument
+    about = (
+        'node to record, with its inputs and outputs; may be repeated (default: all nodes that '
+        'publish messages of geolin_msgs)'
     )
-    add, about = parser.add_argument, 'another topic to record'
+    add('--node', action='append', default=[], metavar='/NAME', help=about)
+    about = 'another topic to record'
     add('--topic', action='append', default=[], metavar='/NAME', help=about)
     about = 'time after the first message (default: no limit)'
     add('--duration', type=float, metavar='SECONDS', help=about)
@@ -41,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         if not name.startswith('/'):
             raise ConfigurationError(f'{name!r} is no full name, expected /{name}')
     require_ros()
-    from geolin_tools.recorder import record
+    from geolin_tools.recorder import Recorder, record
 
     begin, waits = time.monotonic(), True
     with Progress(options)((), 0) as bar:
@@ -49,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         def say(text: str) -> None:
             bar.write(text, file=sys.stderr)
 
-        def watch(recorder: 'Recorder') -> None:
+        def watch(recorder: Recorder) -> None:
             nonlocal waits
             bar.update(sum(recorder.counts.values()) - bar.n)
             if waits and recorder.first is None and time.monotonic() > begin + PATIENCE:

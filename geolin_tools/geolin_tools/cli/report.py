@@ -55,9 +55,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the page."""
-    output, watch = options.output, Progress(options, ' parts')
-    write_report(options.dataset, output, options.instants, options.at, watch)
+    """Write the page: nothing if there is no dataset, or nothing in it."""
+    output, instants = options.output, options.instants
+    if instants < 1:
+        raise ConfigurationError(f'instants is {instants}, expected at least 1')
+    dataset = open_dataset(options.dataset)
+    if not dataset.sizes['time']:
+        raise RecordingError(
+            f'{options.dataset} has no finished samples, expected some; run linearize again'
+        )
+    chosen = _chosen(dataset, instants, options.at)
+    content = _content(dataset, chosen, Progress(options, ' parts'))
+    title = f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}'
+    write_page(output, 'report', title, content)
     size = output.stat().st_size
     result = {'output': str(output), 'bytes': size}
     show(options, result, f'{output}: {size / 1e6:.1f} MB, opens in any browser')
@@ -94,33 +104,6 @@ def _rounded(values: Any) -> Any:
     if isinstance(values, float | np.floating):
         return float(f'{values:.6g}') if np.isfinite(values) else None
     return values
-
-
-def write_report(
-    path: str,
-    output: str | Path,
-    instants: int = 6,
-    at: Sequence[float] = (),
-    watch: Watch = lambda items, total: items,
-) -> None:
-    """Write the page about a dataset of `linearize`.
-
-    Matrices are shown of so many ``instants``, evenly over the run, or of the samples nearest to
-    ``at`` [s] after the start. ``watch`` wraps the parts of the run as they are read, of which
-    there are ``total``.
-
-    Raises `RecordingError` if there is no dataset, or nothing in it; `ConfigurationError` if
-    ``instants`` is not positive, or ``at`` not within the run; `OSError` if the page cannot be
-    written: one that was there before stays.
-    """
-    if instants < 1:
-        raise ConfigurationError(f'instants is {instants}, expected at least 1')
-    dataset = open_dataset(path)
-    if not dataset.sizes['time']:
-        raise RecordingError(f'{path} has no finished samples, expected some; run linearize again')
-    content = _content(dataset, _chosen(dataset, instants, at), watch)
-    title = f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}'
-    write_page(output, 'report', title, content)
 
 
 def _chosen(dataset: Dataset, instants: int, at: Sequence[float]) -> IntArray:
@@ -318,10 +301,7 @@ def _instant(dataset: Dataset, model: TreeModel, k: int, start: int) -> dict[str
 def write_identification(
     found: Identification, recordings: Sequence[str], output: str | Path
 ) -> None:
-    """Write the page about what recordings, by their names, determined.
-
-    Raises `OSError` if it cannot be written; one that was there before stays.
-    """
+    """Write the page about what recordings, by their names, determined; see `write_page`."""
     aside, every = found.aside, max(1, len(found.aside.measured) // CURVE)
     curves = np.stack((aside.measured, aside.described, found.predicted))
     rows = zip(found.rows, found.effort, found.before, found.after, curves.T, strict=True)

@@ -13,7 +13,6 @@ instructions would be fused into other multiply-adds, and so would not give Pyth
 import platform
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -141,7 +140,7 @@ def object_code(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> b
     )
     module = llvm.parse_assembly(_wrappers(kernels, target, symbol))
     for kernel in kernels.values():
-        module.link_in(_compiled(kernel).clone())
+        module.link_in(_compiled(kernel).library._get_module_for_linking().clone())
     text = str(module)
     for word, value in (('datalayout', machine.target_data), ('triple', target.triple)):
         text = re.sub(rf'(?m)^target {word} = .*$', f'target {word} = "{value}"', text)
@@ -167,14 +166,8 @@ def object_code(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> b
     return bytes(machine.emit_object(module))
 
 
-@cache
 def _compiled(kernel: Kernel) -> Any:
-    """Return the LLVM module of a kernel."""
-    kernel.function.compile(kernel.arguments)
-    return _overload(kernel).library._get_module_for_linking()
-
-
-def _overload(kernel: Kernel) -> Any:
+    kernel.function.compile(kernel.arguments)  # once: afterwards it is found
     return kernel.function.overloads[kernel.arguments]
 
 
@@ -182,7 +175,6 @@ def _wrappers(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> str
     """Return the wrappers as LLVM writes them."""
     lines = []
     for name, kernel in kernels.items():
-        _compiled(kernel)
         given, taken, passed, sums = [], ['ptr', 'ptr'], ['ptr %result', 'ptr %raised'], []
         for k, argument in enumerate(kernel.arguments):
             if isinstance(argument, types.Array):
@@ -201,7 +193,7 @@ def _wrappers(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> str
                 given.append(f'{kind} %value{k}')
                 taken.append(kind)
                 passed.append(f'{kind} %value{k}')
-        inner = f'@"{_overload(kernel).fndesc.llvm_func_name}"'
+        inner = f'@"{_compiled(kernel).fndesc.llvm_func_name}"'
         lines += [
             f'declare i32 {inner}({", ".join(taken)})',
             f'define i64 @{symbol}{name}_{target.symbol}({", ".join(given)}) nounwind {{',

@@ -129,14 +129,11 @@ def _map_of(model: TreeModel, packed: layout.Packed, wrench: Wrench) -> Array:
     return np.column_stack(columns)
 
 
-def _flat(kind: types.Type, constant: bool) -> types.Array:
-    return types.Array(kind, 1, 'C', readonly=constant)
-
-
 # As the Python side calls them: what it has compiled already is found in the cache.
-_INTS, _FLOATS = _flat(types.int64, True), _flat(types.float64, True)
-_POSE, _SQUARE = (types.Array(types.float64, 2, 'C', readonly=fixed) for fixed in (True, False))
-_LISTS, _MEMORY = _flat(types.int64, False), _flat(types.float64, False)
+_INTS = types.Array(types.int64, 1, 'C', readonly=True)
+_FLOATS = types.Array(types.float64, 1, 'C', readonly=True)
+_POSE = types.Array(types.float64, 2, 'C', readonly=True)
+_LISTS, _MEMORY, _SQUARE = types.int64[::1], types.float64[::1], types.float64[:, ::1]
 _ROBOT, _CONTACTS, _OWN = (_INTS, _FLOATS), (_INTS, _MEMORY), (_INTS, _FLOATS)
 
 

@@ -107,7 +107,6 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
     """Return what stands in braces in the templates."""
     model = robot.model
     floating = model.base == 'floating'
-    gravity = [float(g).hex() for g in model.gravity]
     return {
         'name': name,
         'NAME': name.upper(),
@@ -137,9 +136,7 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
         'casadi_functions': _casadi_functions(robot),
         'rows_of_contacts': ', '.join(str(SIZES[one.kind]) for one in robot.contacts),
         'actuated': ', '.join(c_string(joint) for joint in model.actuated_joints),
-        'gravity_x': gravity[0],
-        'gravity_y': gravity[1],
-        'gravity_z': gravity[2],
+        **{f'gravity_{x}': float(g).hex() for x, g in zip('xyz', model.gravity, strict=True)},
     }
 
 

@@ -91,8 +91,8 @@ class Equations:
     def shares(self) -> Array:
         """Which part (k, m) of the noise of each row P leaves to it: its variance."""
         every = np.ones(self.measured.shape[1])
-        of_free = [None if P is None else np.einsum('kii->i', P) / len(P) for P in self.free]
-        return np.array([every if share is None else share for share in of_free])
+        of_free = [every if P is None else np.einsum('kii->i', P) / len(P) for P in self.free]
+        return np.array(of_free)
 
 
 class Likeness(NamedTuple):

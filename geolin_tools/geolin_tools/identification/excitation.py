@@ -35,7 +35,6 @@ from geolin_tools.identification.signals import (
 
 linalg = optional('scipy.linalg', extra='estimation')
 
-
 LATEST, FINEST = 0.1, 0.004
 """Efforts are looked for within this of their motion, in steps not below that [s]."""
 PLAIN = 1.2

@@ -30,7 +30,6 @@ from geolin_tools.identification.parameters import (
 
 linalg = optional('scipy.linalg', extra='estimation')
 
-
 KEYS = {'rotor': 'rotor_inertia', 'offset': 'effort_offset', 'scale': 'effort_scale'}
 """Of joints, where they are not the kinds."""
 

@@ -260,9 +260,7 @@ def prepare(
         )
     can_be_sharper = signals.rate is not None and SHARPER * cutoff < 0.45 / period
     sharper = SHARPER * cutoff if can_be_sharper else cutoff
-    fine = track = _track(signals, even, cutoff, delay)
-    if can_be_sharper:
-        fine = _track(signals, even, sharper, delay)
+    track = _track(signals, even, cutoff, delay)
     all_rates = track.rate
     if signals.rate is not None and FINER * cutoff < 0.45 / period:
         all_rates = _track(replace(signals, effort=None), even, FINER * cutoff, 0.0).rate
@@ -272,13 +270,15 @@ def prepare(
     every = max(1, int(1.0 / (KEPT_RATE * cutoff * period)) // step)
     count = -(-even.size // step)
     kept = slice(edge * step, (count - edge) * step, every * step)
+    motion = _rows(track, kept)
     if can_be_sharper:
+        fine = _track(signals, even, sharper, delay)
         grid = Grid(_filter(cutoff, step * period), slice(edge, count - edge, every))
         sharp = _rows(fine, slice(None, None, step))
     else:  # filtered already
-        grid, sharp = Grid(None), _rows(track, kept)
+        grid, sharp = Grid(None), motion
     return Motion(
-        **vars(_rows(track, kept)),
+        **vars(motion),
         cutoff=cutoff,
         all_rates=all_rates,
         sharp=sharp,
