@@ -169,12 +169,9 @@ class LinearizationStream(StateStream[Answer]):
         self._contacts: ContactInput | None = None
         if self._reporter is not None:
             self._contacts = ContactInput(model, settings.contacts)
+        topics, timeout = settings.wrench_topics, settings.wrench_timeout
         self._wrenches = WrenchInput(
-            model,
-            settings.wrench_topics,
-            settings.wrench_timeout,
-            settings.missing_wrench,
-            settings.frame_prefix,
+            model, topics, timeout, settings.missing_wrench, settings.frame_prefix
         )
         self._acceleration: MeasuredAcceleration | None = None
         if settings.nu_dot == 'measured':

@@ -49,13 +49,8 @@ class Pairing:
     ``'newest'`` takes the newest sample that is not after the instant, carried along its twist:
     H exp(v dt), v. ``'interpolate'`` goes between two neighbours 0 and 1:
     H_0 exp(a log(H_0^-1 H_1)), (1 - a) v_0 + a v_1. No sample counts that is further away than
-    ``max_skew`` [s].
-
-    Parameters
-    ----------
-    waits
-        Whether joint states wait for a sample that is not before them, as they always do where
-        it is interpolated; else the newest has to do, whatever its stamp.
+    ``max_skew`` [s]. With ``waits``, joint states wait for a sample that is not before them, as
+    they always do where it is interpolated; else the newest has to do, whatever its stamp.
     """
 
     def __init__(self, name: str, max_skew: float, waits: bool = False) -> None:

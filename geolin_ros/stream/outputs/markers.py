@@ -151,8 +151,8 @@ class MarkerWriter:
                 markers.append(self._marker(answer, name, number, colour, ends))
             text = self._marker(answer, name, len(arrows), colour)
             text.type, text.text, text.scale.z = _TEXT, words, 0.06
-            above = answer.point.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank)
-            _write_point(text.pose.position, above)
+            place = answer.point.state.H[:3, 3] + (0.0, 0.0, 0.4 + 0.08 * rank)
+            text.pose.position.x, text.pose.position.y, text.pose.position.z = place.tolist()
             markers.append(text)
         array.markers = markers
         return array
@@ -173,9 +173,5 @@ class MarkerWriter:
             marker.scale.x, marker.scale.y, marker.scale.z = 0.012, 0.03, 0.0
             marker.points = [make_point() for _ in ends]
         for point, place in zip(marker.points, ends, strict=True):
-            _write_point(point, place)
+            point.x, point.y, point.z = place.tolist()
         return marker
-
-
-def _write_point(message: Any, place: Array) -> None:
-    message.x, message.y, message.z = place.tolist()

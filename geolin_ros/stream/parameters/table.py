@@ -90,11 +90,7 @@ def deviations_of(
 
 
 def _fields_of(name: str) -> tuple[str, ...]:
-    """Return the fields that a parameter may fill.
-
-    Its group is left out, as of ``odometry.twist_frame`` and ``contact_source``, or in front, as
-    of ``service.rate`` in ``service_rate``.
-    """
+    """Return the names that a parameter's field may have: without its group, or with it by _."""
     return name.rpartition('.')[2], name.replace('.', '_'), name.removeprefix('contact_')
 
 
