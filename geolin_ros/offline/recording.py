@@ -175,10 +175,7 @@ class Recording(ExitStack):
         )
 
     def _decoder(self, connection: Connection) -> Callable[[bytes], Any]:
-        """Return the function for a topic: of its type as the bag defines it, else as ROS 2 does.
-
-        Other topics do not matter: their types may be unknown, or their definitions wrong.
-        """
+        """Return the function for a topic: of its type as the bag has it, else as ROS 2 does."""
         kind, definition, store = connection.msgtype, connection.msgdef, known_types()
         if definition.format == MessageDefinitionFormat.MSG and definition.data.strip():
             store = get_typestore(Stores.EMPTY)
@@ -214,16 +211,13 @@ def _assigned(
                     f'topic {topic} has type {types[topic]}, expected {wanted} as {role}'
                 )
             continue
-        of_type = [topic for topic, kind in types.items() if kind == wanted]
-        candidates = [topic for topic in of_type if topic.rpartition('/')[2] == role]
+        last = {topic: topic.rpartition('/')[2] for topic, kind in types.items() if kind == wanted}
+        candidates = [topic for topic in last if last[topic] == role]
         if not candidates and role in SOLE_IS_ENOUGH:
             taken = {*chosen.values(), *found.values()}
-            of_type = [
-                topic
-                for topic in of_type
-                if topic not in taken and topic.rpartition('/')[2] not in (*ROLES, 'imu_bias')
-            ]
-            candidates = [topic for topic in of_type if role in topic] or of_type
+            others = (*ROLES, 'imu_bias')
+            free = [topic for topic in last if topic not in taken and last[topic] not in others]
+            candidates = [topic for topic in free if role in topic] or free
         if len(candidates) > 1:
             candidates = [topic for topic in candidates if counts[topic]] or candidates
             estimate = f'/{ESTIMATOR}/{role}'

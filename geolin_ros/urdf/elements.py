@@ -41,8 +41,6 @@ POSE, INERTIA = '4x4', '3x3'
 """Attributes of what was an object: a matrix in place of xyz and rpy, or of ixx and the others."""
 
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar', 'floating')
-_ALONG_AXIS = ('revolute', 'continuous', 'prismatic', 'planar')
-_BOUNDED_RANGE = ('revolute', 'prismatic')
 _MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 _REDUCTIONS = ('mechanicalReduction', 'mechanical_reduction')
 _WORDS = {
@@ -67,17 +65,10 @@ _WORDS_ALIKE = 0.75
 
 
 def describe(root: Located, source: str, found: list[Finding]) -> Description:
-    """Return the description of a ``<robot>`` element.
+    """Return the description of a ``<robot>`` element; raise `Refused` if it is none.
 
-    Raises `Refused` if it is another, or too large.
-
-    Parameters
-    ----------
-    source
-        Opens every error message.
-    found
-        What is odd or wrong is appended; after an error of a value a harmless one stands for it,
-        or the element is left out.
+    What is odd or wrong is added to ``found``; after an error of a value a harmless one stands for
+    it, or the element is left out.
     """
     if root.tag != 'robot':
         raise Refused(
@@ -273,7 +264,7 @@ class Reader:
 
     def _axis(self, joint: Located, kind: str) -> Array:
         axis, along_x = self._part(joint, 'axis'), np.array([1.0, 0.0, 0.0])
-        if axis is None or kind not in _ALONG_AXIS:
+        if axis is None or kind in ('fixed', 'floating'):
             return along_x
         expected = f'3 finite decimal numbers of norm above {SHORTEST_AXIS:g}'
         return self._value(axis, 'xyz', _direction, expected, along_x, True)
@@ -295,7 +286,7 @@ class Reader:
         lower, upper = (
             self._value(limit, key, _limit, 'a decimal number', 0.0) for key in ('lower', 'upper')
         )
-        if kind not in _BOUNDED_RANGE:
+        if kind not in ('revolute', 'prismatic'):
             return Limits(**bounds)
         if lower > upper:
             self._warn(

@@ -86,19 +86,12 @@ def examine(source: str | bytes | Path | object) -> tuple[Description | None, li
     return description, found
 
 
-def read_text(text: str, source: str = TEXT_SOURCE) -> Description:
+def read_text(text: str) -> Description:
     """Return the links and joints of a robot from URDF text, whoever sent it: opens no file.
 
-    Raises `UrdfError` as `read` does.
-
-    Parameters
-    ----------
-    text
-        What `read` would take for a path is malformed here.
-    source
-        Opens every error message.
+    What `read` would take for a path is malformed here. Raises `UrdfError` as `read` does.
     """
-    return _warned(*_examined(text, source))
+    return _warned(*_examined(text, is_text=True))
 
 
 def _warned(description: Description | None, found: list[Finding], source: str) -> Description:
@@ -111,17 +104,16 @@ def _warned(description: Description | None, found: list[Finding], source: str) 
     return dataclasses.replace(description, findings=tuple(taken))
 
 
-def _examined(source: Any, of_text: str = '') -> tuple[Description | None, list[Finding], str]:
-    """Return what `examine` does, and a name for the source; ``of_text`` if it must be text."""
+def _examined(source: Any, is_text: bool = False) -> tuple[Description | None, list[Finding], str]:
+    """Return what `examine` does, and a name for the source."""
     found: list[Finding] = []
-    is_object = not isinstance(source, bytes | bytearray | str | Path)
-    name = of_text or (str(source) if _is_path(source) else TEXT_SOURCE)
+    name = str(source) if _is_path(source) and not is_text else TEXT_SOURCE
     try:
-        if is_object:
+        if not isinstance(source, bytes | bytearray | str | Path):
             name = f'{type(source).__module__}.{type(source).__qualname__} object'
             root = _elements_of(source, found)
         else:
-            root = parse(_encoded(source) if of_text else document(source), found)
+            root = parse(_encoded(str(source)) if is_text else document(source), found)
         return describe(root, name, found), found, name
     except Refused as refused:
         return None, [*found, refused.finding], name
@@ -160,11 +152,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _elements_of(parsed: Any, found: list[Finding]) -> Located:
-    """Return a robot as what its URDF would be.
-
-    ``urdf_parser_py.urdf.URDF``, ``urdfpy.URDF``, ``yourdfpy.URDF`` or its ``robot``. Raises
-    `Refused` if the object lacks an attribute; what is odd is appended to ``found``.
-    """
+    """Return a parsed robot as what its URDF would be; raise `Refused` if it lacks a part."""
     robot = getattr(parsed, 'robot', parsed)
     try:
         root = _element(None, 'robot', name=robot.name)
