@@ -19,20 +19,10 @@ from typing import Any
 from geolin_ros.description import Description
 from geolin_ros.errors import GeolinError, RecordingError
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.offline.bags import (
-    FORWARD_DYNAMICS,
-    LINEARIZATION,
-    ODOMETRY,
-    STRING,
-    WRENCH,
-)
+from geolin_ros.offline.bags import FORWARD_DYNAMICS, LINEARIZATION, ODOMETRY, STRING, WRENCH
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.parameters.file import (
-    checked,
-    default_values,
-    read_parameter_file,
-)
+from geolin_ros.stream.parameters.file import checked, default_values, read_parameter_file
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
 from geolin_ros.stream.parameters.table import NO_NAMES
@@ -101,10 +91,8 @@ class Source:
     @property
     def message_count(self) -> int:
         """How many messages the inputs have."""
-        topics = [
-            self.recording.topics[role] for role in self.inputs if role in self.recording.topics
-        ]
-        return sum(self.recording.counts[topic] for topic in topics)
+        topics, counts = self.recording.topics, self.recording.counts
+        return sum(counts[topics[role]] for role in self.inputs if role in topics)
 
 
 @contextmanager
