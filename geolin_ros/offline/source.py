@@ -22,7 +22,12 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.bags import FORWARD_DYNAMICS, LINEARIZATION, ODOMETRY, STRING, WRENCH
 from geolin_ros.offline.recording import Recording
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.parameters.file import checked, default_values, read_parameter_file
+from geolin_ros.stream.parameters.file import (
+    checked,
+    default_values,
+    is_of_ros,
+    read_parameter_file,
+)
 from geolin_ros.stream.parameters.linearizer import stream_settings
 from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
 from geolin_ros.stream.parameters.table import NO_NAMES
@@ -303,6 +308,9 @@ def _recorded_values(
             f'{name} was given other {", ".join(sorted(changed))} while it was recorded: the '
             'first values count; -p NAME:=VALUE overrides them'
         )
+    unknown = sorted(key for key in values.keys() - known if not is_of_ros(key))
+    if unknown:
+        warn(f'{name} was recorded with {", ".join(unknown)}, which this {node} does not have')
     try:
         return name, {key: checked(key, values[key], node) for key in own}
     except GeolinError as error:
