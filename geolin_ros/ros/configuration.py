@@ -104,7 +104,8 @@ class ParameterServices(ParameterService):
     ) -> SetParameters.Response:
         node = self._get_node()
         given = [Parameter.from_parameter_msg(message) for message in request.parameters]
-        together = [parameter for parameter in given if _can_be_set(node, parameter.name)]
+        known = [parameter for parameter in given if node.has_parameter(parameter.name)]
+        together = [p for p in known if not node.describe_parameter(p.name).read_only]
         result = SetParametersResult(successful=False)
         if len(together) > 1:
             result = await self._set(together)
@@ -129,7 +130,3 @@ class ParameterServices(ParameterService):
             return node.set_parameters_atomically(parameters)
         except ParameterNotDeclaredException as error:
             return SetParametersResult(successful=False, reason=str(error))
-
-
-def _can_be_set(node: Any, name: str) -> bool:
-    return node.has_parameter(name) and not node.describe_parameter(name).read_only

@@ -60,14 +60,6 @@ def write_request(
     request.in_force = [contact.name in names for names in in_force for contact in contacts]
 
 
-def write_trajectory(message: Any, plan: LinearizedTrajectory) -> None:
-    """Fill a geolin_msgs/LinearizedTrajectory."""
-    message.intervals, message.columns, message.inputs = plan.B.shape
-    message.rows = plan.wrenches.shape[1]
-    for name in ARRAYS:
-        setattr(message, name.lower(), array('d', getattr(plan, name).tobytes()))
-
-
 def read_trajectory(
     message: Any, contacts: Sequence[Closure], in_force: Sequence[tuple[str, ...]]
 ) -> LinearizedTrajectory:
@@ -206,7 +198,11 @@ class RequestAnswerer:
         flags = np.array(request.in_force, dtype=bool).reshape(count, feet)
         in_force = [tuple(itertools.compress(names, row)) for row in flags]
         plan = self._along.along(states, efforts, request.times, in_force, out=self._room)
-        write_trajectory(response.trajectory, plan)
+        message = response.trajectory
+        message.intervals, message.columns, message.inputs = plan.B.shape
+        message.rows = plan.wrenches.shape[1]
+        for name in ARRAYS:
+            setattr(message, name.lower(), array('d', getattr(plan, name).tobytes()))
 
     def _overload(self, now: float) -> str:
         """Return why one more request is too many, or too much work for others; empty if not."""
