@@ -26,7 +26,6 @@ LIBM = frozenset(
     ('acos', 'atan2', 'cos', 'exp', 'frexp', 'log', 'pow', 'sin', 'sincos', 'sqrt', 'tan', 'tanh')
 )
 LIBC = frozenset(('memcpy', 'memmove', 'memset'))
-RENAMED = {'numba_frexp': 'frexp'}  # of finite numbers they are the same
 
 
 class Target(NamedTuple):
@@ -144,9 +143,8 @@ def object_code(kernels: Mapping[str, Kernel], target: Target, symbol: str) -> b
     text = str(module)
     for word, value in (('datalayout', machine.target_data), ('triple', target.triple)):
         text = re.sub(rf'(?m)^target {word} = .*$', f'target {word} = "{value}"', text)
-    for name, other in RENAMED.items():
-        text = text.replace(f'@{name}(', f'@{other}(')
-    module = llvm.parse_assembly(text)
+    # of finite numbers they are the same
+    module = llvm.parse_assembly(text.replace('@numba_frexp(', '@frexp('))
     # nothing but the wrappers, and what they call, is seen from outside
     names = {f'{symbol}{name}_{target.symbol}' for name in kernels}
     for one in (*module.functions, *module.global_variables):

@@ -78,7 +78,8 @@ def fit(
         before, x = x, _solve(features, features.compress(x, weight), x)
         residual = features.predict(x) - equations.measured
         noise, lasting = _noise(residual, equations)
-        weight = np.where(known, _weights(residual, noise) / (noise * np.sqrt(lasting)), 0.0)
+        size = np.maximum(np.abs(np.nan_to_num(residual)) / noise, OUTLIER)
+        weight = np.where(known, np.sqrt(OUTLIER / size) / (noise * np.sqrt(lasting)), 0.0)
         if np.abs(x - before).max(initial=0.0) < SETTLED:
             break
     worth = weight / np.sqrt(_inflation(features, equations, x, weight * np.nan_to_num(residual)))
@@ -289,12 +290,6 @@ def _inflation(features: Features, equations: Equations, x: Array, residual: Arr
             asked = np.add.reduceat(U * error[:, np.newaxis], edges, axis=0)
             found[part, row] = max(float((asked**2).sum()) / U.shape[1], 1.0)
     return found
-
-
-def _weights(residual: Array, noise: Array) -> Array:
-    """Return the roots of Huber's weights."""
-    size = np.abs(np.nan_to_num(residual)) / noise
-    return np.sqrt(np.where(size > OUTLIER, OUTLIER / np.maximum(size, 1e-300), 1.0))
 
 
 def _root(gram: Array) -> Array:

@@ -37,6 +37,7 @@ CARRIED, FREE = 0.5, 1e-3
 free of forces that are not."""
 _NAMES = ('mass', 'x', 'y', 'z', 'ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
 _UNITS = ('kg', *('m',) * 3, *('kg m^2',) * 6)
+_Data = tuple[Equations, Equations, float, float]  # used and kept aside, cutoff [Hz], delay [s]
 
 
 class Change(NamedTuple):
@@ -288,13 +289,6 @@ def choose_prior(
     return priors[int(clear.argmin()) if clear.min() < 0.0 else default]
 
 
-class _Data(NamedTuple):
-    trained: Equations
-    aside: Equations
-    cutoff: float
-    delay: float
-
-
 def _data(
     model: TreeModel,
     train: Sequence[Signals],
@@ -308,15 +302,15 @@ def _data(
     tests = [prepare(signals, model, highest, delay) for signals in aside]
     trained = equations_of(model, motions)
     _require_forces(model, trained)
-    return _Data(trained, equations_of(model, tests) if tests else trained, highest, delay)
+    return trained, equations_of(model, tests) if tests else trained, highest, delay
 
 
 def _fitted(
     model: TreeModel, data: _Data, prior: Prior, watch: Watch = lambda rounds, total: rounds
 ) -> Identification:
     """Return what data say, good or not."""
-    parameters = Parameters(model, data.trained, prior)
-    return Identification(model, parameters, fit(parameters, data.trained, watch), *data)
+    parameters = Parameters(model, data[0], prior)
+    return Identification(model, parameters, fit(parameters, data[0], watch), *data)
 
 
 def _cross_validated(

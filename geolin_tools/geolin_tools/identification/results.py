@@ -105,9 +105,7 @@ def _short(value: float) -> float:
 STEP = 1e-2  # of central differences, in standard deviations
 APART = 2.0  # poles nearer to each other than so many standard deviations have none of first order
 REPEATED = 1e-9  # poles nearer to each other than this part of the largest are one
-_OF_TREE = {'rotor': 'armature'} | {
-    kind: kind for kind in ('damping', 'friction', 'friction_speed', 'stiffness')
-}
+_OF_TREE = ('armature', 'damping', 'friction', 'friction_speed', 'stiffness')
 
 
 class Deviations(NamedTuple):
@@ -190,10 +188,11 @@ def _robot(found: Identification, x: Array) -> TreeModel:
     inertia, pi = model.tree.inertia.copy(), parameters.inertial(x)
     for i in parameters.bodies:
         inertia[i] = inertia_of_parameters(pi[i])
-    fields = {name: getattr(model.tree, name).copy() for name in _OF_TREE.values()}
+    fields = {name: getattr(model.tree, name).copy() for name in _OF_TREE}
     for (joint, kind), value in parameters.joint_values(x).items():
-        if kind in _OF_TREE:
-            fields[_OF_TREE[kind]][model.own_coordinate[joint]] = value
+        name = 'armature' if kind == 'rotor' else kind
+        if name in fields:
+            fields[name][model.own_coordinate[joint]] = value
     return replace(model, tree=model.tree._replace(inertia=inertia, **fields))
 
 

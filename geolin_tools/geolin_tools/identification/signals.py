@@ -197,10 +197,8 @@ def check(signals: Signals, model: TreeModel) -> None:
 
 
 def _check_rates(signals: Signals, moved: Array, joints: tuple[str, ...]) -> None:
-    """Raise where rates are not the derivative of positions of joints that move enough to tell.
-
-    Changes over about 0.1 s are compared: noise of positions would make their ratio too small.
-    """
+    """Raise where rates are not the derivative of positions of joints that move enough to tell."""
+    # of changes over about 0.1 s: noise of positions would make the ratio too small
     step = max(1, int(0.1 / float(np.median(np.diff(signals.time)))))
     travelled = integrate.cumulative_trapezoid(signals.rate, signals.time, axis=0, initial=0.0)
     by_rate, by_position = (x[step:] - x[:-step] for x in (travelled, signals.position))
