@@ -34,16 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = f'beside A, B and nu_dot: some of {", ".join(FUNCTIONS)} (default: all)'
     add('--functions', nargs='*', default=list(FUNCTIONS), metavar='FUNCTION', help=about)
     add_contacts_argument(parser, 'the active ones are chosen at run time', default=[])
-    add(
-        '--wrenches',
-        nargs='+',
-        default=[],
-        type=_wrench,
-        metavar='LINK[:KIND][@x,y,z]',
-        help='links of external wrenches, with values given at run time; KIND is body '
-        '(default; in link axes), world (about the world origin) or world_oriented (in world '
-        'axes, about the point x,y,z of the link [m])',
+    about = (
+        'links of external wrenches, with values given at run time; KIND is body (default; in '
+        'link axes), world (about the world origin) or world_oriented (in world axes, about the '
+        'point x,y,z of the link [m])'
     )
+    form = 'LINK[:KIND][@x,y,z]'
+    add('--wrenches', nargs='+', default=[], type=_wrench, metavar=form, help=about)
     add('--casadi', action='store_true', help='also a library of functions for CasADi')
     about = 'also a component in C++, rclcpp, built by colcon'
     add('--ros2', action='store_true', help=about)
