@@ -92,7 +92,7 @@ class About:
             return self._geometry
         model, constraints = self.workspace.model, self.workspace.constraints
         state, there = self.state, self._scratch()
-        rows = there.rows_at(state) if there else rows_at(model, constraints, state)
+        rows = there.rows_at(state) if there else rows_at(model, constraints, state)[:2]
         found = Geometry(*rows, mass_matrix(model, state))
         if constraints:
             self._geometry = found

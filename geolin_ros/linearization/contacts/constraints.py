@@ -60,10 +60,10 @@ class Rows(NamedTuple):
 
     J: Array
     """(rows, m)"""
-    c: Array
-    """(rows,) c of Eq. (1) or (2) at nu_dot = 0."""
     velocity_by_state: Array
     """(rows, 2 m) derivative of J nu by z."""
+    c: Array
+    """(rows,) c of Eq. (1) or (2) at nu_dot = 0."""
 
 
 class Constraint:
@@ -92,12 +92,12 @@ class Constraint:
         if self.size == 6:
             c = one.a - X @ two.a + se3.cross(one.V) @ W
             c += kd * (one.V - W) + kp * se3.log(se3.relative(two.H, one.H))
-            return Rows(J, c, change)
+            return Rows(J, change, c)
         R = X[:3, :3]
         J, v = one.J[:3] - R @ two.J[:3], R @ two.V[:3]
         c = _classical(one) - R @ _classical(two) + kd * (one.V[:3] - v)
         c += kp * one.H[:3, :3].T @ (one.H[:3, 3] - two.H[:3, 3])
-        return Rows(J, c, one.dV[:3] - R @ two.dV[:3] - se3.cross3(v) @ rel[3:])
+        return Rows(J, one.dV[:3] - R @ two.dV[:3] - se3.cross3(v) @ rel[3:], c)
 
 
 class Motion:
@@ -107,28 +107,40 @@ class Motion:
         # few ask for it where the engine was elsewhere since
         from geolin_ros.kernels import kinematics
 
-        tree, n = model.tree, model.n
-        self._ws, self._up, self._first = make_workspace(tree), -model.gravity, 6 + n - model.m
-        self._J, J_dot = np.zeros((2, len(model.body_names), 6 + n, 6))
-        kinematics.move_bodies(tree, self._ws, state.data, model.gravity)
+        tree, self._first = model.tree, 6 + model.n - model.m
+        self._tree, self._ws = tree, make_workspace(tree)
+        self._J, J_dot = np.zeros((2, len(model.body_names), 6 + model.n, 6))
+        kinematics.move_bodies(tree, self._ws, state.data, np.zeros(3))
         kinematics.propagate_jacobians(tree, self._ws, self._J, J_dot)
-        kinematics.differentiate_motion(tree, self._ws)
-        self._T = np.zeros((6 + tree.master.size, 6 + n))  # nu = T nu_y for mimic joints
-        self._T[:6, :6] = np.eye(6)
-        self._T[6 + np.arange(tree.master.size), 6 + tree.master] = tree.multiplier
 
     def end(self, at: Frame) -> End:
         """Return a frame of the robot as it moves."""
         ws, i, X = self._ws, at.body, se3.adjoint(se3.inverse(at.placement))
-        H = np.eye(4)
-        H[:3, :3], H[:3, 3] = ws.world_R[i], ws.world_o[i]
-        H = H @ at.placement
-        a = X @ ws.a[i]
-        a[:3] -= H[:3, :3].T @ self._up
-        dV, T = X @ ws.dv[i].T, self._T[:, self._first :]
-        half = dV.shape[1] // 2
-        own = np.hstack((dV[:, :half] @ T, dV[:, half:] @ T))
-        return End(H, X @ ws.v[i], a, X @ self._J[i, self._first :].T, own)
+        H = _pose(ws.world_R[i], ws.world_o[i]) @ at.placement
+        J = X @ self._J[i, self._first :].T
+        dV = np.hstack((X @ self._by_position(i)[:, self._first :], J))
+        return End(H, X @ ws.v[i], X @ ws.a[i], J, dV)
+
+    def _by_position(self, body: int) -> Array:
+        """Return the derivative (6, 6 + n) of the twist of a body by positions.
+
+        Those of joint i with parent p change its twist by (^iX_p v_p) x S.
+        """
+        tree, ws, i, X = self._tree, self._ws, body, np.eye(6)
+        found: Array = np.zeros(self._J[0].T.shape)
+        while i > 0:
+            moved = X @ se3.cross(ws.v[i] - ws.v_joint[i])
+            for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+                found[:, 6 + tree.master[c]] += tree.multiplier[c] * (moved @ tree.subspace[c])
+            X = X @ se3.adjoint(se3.inverse(_pose(ws.R[i], ws.o[i])))
+            i = tree.parent[i]
+        return found
+
+
+def _pose(R: Array, o: Array) -> Array:
+    H = np.eye(4)
+    H[:3, :3], H[:3, 3] = R, o
+    return H
 
 
 def _classical(end: End) -> Array:
@@ -190,12 +202,12 @@ class RowsLeft:
         return (rows if self._T is None else rows @ self._T)[:, self._first :]
 
 
-def rows_at(
-    model: TreeModel, constraints: Sequence[Constraint], state: State
-) -> tuple[Array, Array]:
-    """Return J (rows, m), and the derivative (rows, 2 m) of J nu by z."""
-    stacked = _all_rows(model, constraints, state)
-    return stacked.J, stacked.velocity_by_state
+def rows_at(model: TreeModel, constraints: Sequence[Constraint], state: State) -> Rows:
+    """Return the rows of all constraints at a state."""
+    motion, m = Motion(model, state), model.m
+    found = [Rows(np.zeros((0, m)), np.zeros((0, 2 * m)), np.zeros(0))]
+    found += [constraint.rows(motion) for constraint in constraints]
+    return Rows(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) -> Constraints:
@@ -216,13 +228,5 @@ def constraints_of(model: TreeModel, state: State, contacts: Sequence[Closure]) 
 
     check_state(model, state)
     active = [contact for contact in contacts if contact.active]
-    found = _all_rows(model, [Constraint(model, contact) for contact in active], state)
+    found = rows_at(model, [Constraint(model, contact) for contact in active], state)
     return Constraints(found.J, found.c, tuple(label.name for label in wrench_labels(active)))
-
-
-def _all_rows(model: TreeModel, constraints: Sequence[Constraint], state: State) -> Rows:
-    """Return the rows of all constraints at a state."""
-    motion, m = Motion(model, state), model.m
-    found = [Rows(np.zeros((0, m)), np.zeros(0), np.zeros((0, 2 * m)))]
-    found += [constraint.rows(motion) for constraint in constraints]
-    return Rows(*map(np.concatenate, zip(*found, strict=True)))
