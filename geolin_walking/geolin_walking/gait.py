@@ -46,11 +46,6 @@ class Gait:
     shift: int
     horizon: int = 25
 
-    @property
-    def stance(self) -> float:
-        """Time a foot stands between two swings [s]."""
-        return (len(self.groups) * self.half - self.swing) * self.dt
-
 
 def trot(one: tuple[int, ...] = (0, 3), other: tuple[int, ...] = (1, 2)) -> Gait:
     """Return two diagonals of four feet in turn, 0.2 s in the air, 40 ms on all of them."""

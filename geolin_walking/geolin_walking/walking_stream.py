@@ -4,6 +4,7 @@
 
 from array import array
 from collections.abc import Callable, Mapping
+from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -104,13 +105,9 @@ class WalkingStream(StateStream[Question]):
         self._command, self._commanded_at = Command(), 0
         self._period, self._patience = 1.0 / values['plan_rate'], values['command_timeout']
         self.stops = stops or Event()
-        self._make = lambda: walker_for(
-            model,
-            self.supports,
-            standing_posture(model, self.supports),
-            friction=values['friction'],
-            linearize=linearize,
-        )
+        self._posture = standing_posture(model, self.supports)
+        given = {'friction': values['friction'], 'linearize': linearize}
+        self._make = partial(walker_for, model, self.supports, self._posture, **given)
         self.walker: Walker = self._make()
         self.phase, self.left_out = Phase.STAND, 0
         self._first = self._stamp = self._next = 0
@@ -129,9 +126,10 @@ class WalkingStream(StateStream[Question]):
     def warm_up(self) -> None:
         """Stand and walk once, so that no state waits for a compilation."""
         trial = self._make()
-        state = standing_posture(self.model, self.supports)
         for k in range(4):
-            trial.plan(0.02 * k, state, [True] * len(self.supports), Command(0.1 * (k > 1)))
+            trial.plan(
+                0.02 * k, self._posture, [True] * len(self.supports), Command(0.1 * (k > 1))
+            )
 
     def rise(self) -> None:
         """Stand, also after a fall."""

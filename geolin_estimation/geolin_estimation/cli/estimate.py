@@ -3,8 +3,6 @@
 """``geolin estimate``: a bag of odometry from a bag of IMU, joint states and contacts."""
 
 import argparse
-from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from geolin_estimation.base_stream import OUTPUTS, BaseStream, BaseWriter, base_settings
@@ -19,7 +17,7 @@ from geolin_ros.cli._options import (
     opening,
     show,
 )
-from geolin_ros.offline.bags import WRENCH, BagWriter, Storage, empty_message, share_arrays
+from geolin_ros.offline.bags import WRENCH, BagWriter, empty_message, share_arrays
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.source import read_parameters, read_robot
 
@@ -27,20 +25,8 @@ INTERRUPTED = BAG_STAYS
 NODE = 'state_estimator'
 
 
-def estimate(
-    recording: Recording,
-    stream: BaseStream,
-    path: str | Path,
-    storage: Storage,
-    watch: Callable[[Iterable[Any], int], Iterable[Any]],
-) -> None:
-    """Write a bag with odometry, IMU biases and contact states, stamped as the joint states.
-
-    Joint states are in it too, with rates, where they came without.
-
-    Raises `RecordingError` if a bag is damaged, or the new one cannot be written; what was written
-    before stays.
-    """
+def _write(recording: Recording, stream: BaseStream, options: argparse.Namespace) -> None:
+    """Write a bag of `OUTPUTS`, stamped as the joint states; after errors, what is in it stays."""
     contacts, imu = stream.settings.contacts, stream.settings.imu.topic
     forces = [foot.topic for foot in contacts.measured_feet]
     for topic in forces:
@@ -49,10 +35,10 @@ def estimate(
     roles = 'imu', *states, *forces, 'joint_states'
     count = sum(recording.counts[recording.topic(role)] for role in roles)
     writer = BaseWriter(empty_message, stream)
-    with BagWriter(path, storage) as bag:
+    with BagWriter(options.output, options.storage) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'/{NODE}/{name}', kind)
-        for recorded in watch(recording.messages(roles), count):
+        for recorded in Progress(options)(recording.messages(roles), count):
             topic = imu if recorded.role == 'imu' else recorded.role
             for answer in stream.take(topic, recorded.message):
                 for name, message in writer.write(answer).items():
@@ -76,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         _, model = read_robot(recording, values, given['urdf'], given['warn'])
         stream = BaseStream(model, base_settings(values, model.base_link))
         stream.on_drop = first_drops()
-        estimate(recording, stream, options.output, options.storage, Progress(options))
+        _write(recording, stream, options)
     counts = stream.counts
     result: dict[str, Any] = {
         'output': str(options.output),
