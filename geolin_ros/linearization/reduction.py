@@ -84,10 +84,6 @@ class ReducedLinearization:
     wrench_by_tau: Array
     full: Linearization
 
-    def lift(self, y: ArrayLike) -> Array:
-        """Return z = P y (2 m,) or (2 m, columns)."""
-        return self.P @ np.asarray(y, dtype=np.float64)
-
     def full_gain(self, K: ArrayLike) -> Array:
         """Return K L (inputs, 2 m), which acts on z as K (inputs, k) does on y."""
         return np.asarray(K, dtype=np.float64) @ self.L

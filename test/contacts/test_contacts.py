@@ -343,7 +343,7 @@ def test_corner_points__move_as_two_surfaces_and_have_forces_of_least_norm(talos
     rng, R = default_rng(2), reduce(C)
     assert_close(np.linalg.norm(R.P.T @ P, 2), 1.0, 1e-12, 'same admissible directions')
     for y in rng.normal(size=(2, R.A.shape[0])):
-        z = R.lift(y)
+        z = R.P @ y
         by_z = derivative(
             lambda t, z=z: np.concatenate(
                 reference.forward_dynamics(talos.state.retract(t * z), tau)

@@ -101,7 +101,7 @@ def test_cost__is_the_sum_of_squared_ratios_of_what_moves(name, weights):
     contacts = [s.contact for s in point.supports]
 
     def measure(scale):
-        state = point.state.retract(scale * reduced.lift(y))
+        state = point.state.retract(scale * reduced.P @ y)
         mass = centre_of_mass(model, state)
         _, forces = constrained_forward_dynamics(model, state, point.tau + scale * du, contacts)
         nu = np.concatenate((state.v, state.r))
@@ -109,7 +109,7 @@ def test_cost__is_the_sum_of_squared_ratios_of_what_moves(name, weights):
 
     change = (measure(h) - measure(-h)) / (2.0 * h)
     com, com_velocity, forces = change[:3], change[3:6], change[6:]
-    z = reduced.lift(y)
+    z = reduced.P @ y
     parts = ['base_position', 'base_rotation', 'joints']
     parts += ['base_velocity', 'base_rate', 'joint_rates']
     sizes = [3, 3, model.n, 3, 3, model.n]
