@@ -160,6 +160,29 @@ def move_bodies(tree: Tree, ws: Workspace, x_y, gravity):
 
 
 @kernel
+def differentiate_motion(tree: Tree, ws: Workspace):
+    """Fill ``ws.dv``, the derivatives of twists by the state; needs `move_bodies`.
+
+    base: dv = 1 (v)                                                                     (1)
+    dv_i = ^iX_p dv_p,  own columns: s += (^iX_p v_p) x S,  r += S                       (2)
+    """
+    nb, m = tree.parent.shape[0], 6 + tree.armature.shape[0]
+    ws.dv[0] = 0.0
+    for e in range(6):
+        ws.dv[0, m + e, e] = 1.0
+    for i in range(1, nb):
+        p, first, end = tree.parent[i], tree.v_start[i], tree.v_start[i] + tree.v_size[i]
+        for c in range(2 * m):
+            motion_to_child(ws.R[i], ws.o[i], ws.dv[p, c], ws.dv[i, c])
+        moved = ws.moved
+        motion_to_child(ws.R[i], ws.o[i], ws.v[p], moved)
+        for c in range(first, end):
+            add_cross_motion(moved, tree.subspace[c], 1.0, ws.dv[i, 6 + c])
+            for e in range(6):
+                ws.dv[i, m + 6 + c, e] += tree.subspace[c, e]
+
+
+@kernel
 def propagate_jacobians(tree: Tree, ws: Workspace, J_out, J_dot_out):
     """Fill J and Jdot (nb, m_y, 6) by rows, v_i = J_i' nu_y; needs `move_bodies`.
 

@@ -107,40 +107,26 @@ class Motion:
         # few ask for it where the engine was elsewhere since
         from geolin_ros.kernels import kinematics
 
-        tree, self._first = model.tree, 6 + model.n - model.m
-        self._tree, self._ws = tree, make_workspace(tree)
-        self._J, J_dot = np.zeros((2, len(model.body_names), 6 + model.n, 6))
+        tree, n = model.tree, model.n
+        self._ws, self._first = make_workspace(tree), 6 + n - model.m
+        self._J, J_dot = np.zeros((2, len(model.body_names), 6 + n, 6))
         kinematics.move_bodies(tree, self._ws, state.data, np.zeros(3))
         kinematics.propagate_jacobians(tree, self._ws, self._J, J_dot)
+        kinematics.differentiate_motion(tree, self._ws)
+        self._T = np.zeros((6 + tree.master.size, 6 + n))  # nu = T nu_y for mimic joints
+        self._T[:6, :6] = np.eye(6)
+        self._T[6 + np.arange(tree.master.size), 6 + tree.master] = tree.multiplier
 
     def end(self, at: Frame) -> End:
         """Return a frame of the robot as it moves."""
         ws, i, X = self._ws, at.body, se3.adjoint(se3.inverse(at.placement))
-        H = _pose(ws.world_R[i], ws.world_o[i]) @ at.placement
-        J = X @ self._J[i, self._first :].T
-        dV = np.hstack((X @ self._by_position(i)[:, self._first :], J))
-        return End(H, X @ ws.v[i], X @ ws.a[i], J, dV)
-
-    def _by_position(self, body: int) -> Array:
-        """Return the derivative (6, 6 + n) of the twist of a body by positions.
-
-        Those of joint i with parent p change its twist by (^iX_p v_p) x S.
-        """
-        tree, ws, i, X = self._tree, self._ws, body, np.eye(6)
-        found: Array = np.zeros(self._J[0].T.shape)
-        while i > 0:
-            moved = X @ se3.cross(ws.v[i] - ws.v_joint[i])
-            for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
-                found[:, 6 + tree.master[c]] += tree.multiplier[c] * (moved @ tree.subspace[c])
-            X = X @ se3.adjoint(se3.inverse(_pose(ws.R[i], ws.o[i])))
-            i = tree.parent[i]
-        return found
-
-
-def _pose(R: Array, o: Array) -> Array:
-    H = np.eye(4)
-    H[:3, :3], H[:3, 3] = R, o
-    return H
+        H = np.eye(4)
+        H[:3, :3], H[:3, 3] = ws.world_R[i], ws.world_o[i]
+        H = H @ at.placement
+        dV, T = X @ ws.dv[i].T, self._T[:, self._first :]
+        half = dV.shape[1] // 2
+        own = np.hstack((dV[:, :half] @ T, dV[:, half:] @ T))
+        return End(H, X @ ws.v[i], X @ ws.a[i], X @ self._J[i, self._first :].T, own)
 
 
 def _classical(end: End) -> Array:
