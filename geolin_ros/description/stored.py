@@ -38,7 +38,7 @@ def load(text: str) -> Description:
         joints = tuple(_joint(**joint) for joint in found['joints'])
         loops = tuple(Loop(**loop) for loop in found.get('loops', ()))
         return Description(found['name'], links, joints, found['source'], loops=loops)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ModelError(f'stored description cannot be read: {error}') from error
 
 
