@@ -84,7 +84,7 @@ def _logs(name, *files):
     found = []
     for file in files or ('',):
         log, folder = logged(name, file)
-        names = log.topics['/joint_states'].names
+        names = log.topics['/joint_states'].message.name
         rows = (joints_of(log, field, names) for field in ('position', 'velocity', 'effort'))
         found.append(Signals(file or name, log.time - log.time[0], *rows))
     folder = folder if folder.is_dir() else folder.parent

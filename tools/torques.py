@@ -115,7 +115,7 @@ def hopper():
 def icub():
     """Yield the forces of the feet of a robot that walks, and their sum."""
     log, folder = logged('icub_walking')
-    names = log.topics['/joint_states'].names
+    names = log.topics['/joint_states'].message.name
     model = TreeModel.from_urdf(urdf_with_imu(folder), joints=list(names))
     s, rate = (joints_of(log, field, model.joint_names) for field in ('position', 'velocity'))
     values = {
