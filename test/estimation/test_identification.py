@@ -298,6 +298,14 @@ def test_bad_recordings_end_with_a_sentence(arm_truth, spoil, says):
         identify(arm(), [dataclasses.replace(signals, **spoil(signals, rng))])
 
 
+def test_joints_with_several_axes_are_refused():
+    description = urdf.read(ARM)
+    elbow = dataclasses.replace(description.joints[1], kind='universal', second_axis=(0, 1, 0))
+    changed = dataclasses.replace(description, joints=(description.joints[0], elbow))
+    with pytest.raises(GeolinError, match='expected joints with one'):
+        identify(TreeModel.from_description(changed, base='fixed'), [])
+
+
 def test_whatever_is_identified_from_random_recordings_can_exist(monkeypatch):
     """Recordings of nothing: positions, rates and efforts that have nothing to do with a robot."""
     from geolin_tools.identification import fit as rounds_of_fit

@@ -213,10 +213,10 @@ def identify(
     ----------
     [Rucker 2022], [Wensing 2018], [Lee 2018], [Atkeson 1986].
     """
-    if model.positions.groups:
+    if model.positions.groups or not set(model.body_names) <= set(model.frames):  # of chains
         raise UnsupportedJointError(
-            f'robot {model.name!r} has joints with several axes, expected joints with one; lock '
-            'them'
+            f'robot {model.name!r} has joints with several axes, which have one friction in an '
+            'overlay, expected joints with one; write each as a chain of those'
         )
     if not recordings:
         raise RecordingError('no recording was given, expected at least one')
