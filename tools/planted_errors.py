@@ -383,6 +383,10 @@ def run(error: Error | None) -> bool | None:
 
 def main(wanted: list[str]) -> int:
     """Run the errors whose name holds one of ``wanted``, all without any."""
+    for part in wanted:
+        if not any(part in error.name for error in ERRORS):
+            print(f'{part!r} is in the name of no error, expected a part of FILE: OLD -> NEW')
+            return 1
     if run(None) is not False:
         print('without any error the certificates fail, or cannot be made')
         return 1
