@@ -179,9 +179,9 @@ class LinearizerNode(RobotNode):
         self._repeat_static()
 
     def _repeat_static(self) -> None:
-        """Hand on all static transforms once more: there may be another robot."""
-        if self._static:
-            self.take('tf_static', SimpleNamespace(transforms=list(self._static.values())))
+        """Hand on all static transforms once more, one by one: some may be unusable."""
+        for stamped in self._static.values():
+            self.take('tf_static', SimpleNamespace(transforms=[stamped]))
 
     def make_stream(self, reading: Reading) -> LinearizationStream:
         """Return a stream; it looks up all frames that parameters name."""
@@ -209,9 +209,10 @@ class LinearizerNode(RobotNode):
         )
 
     def adopt(self, pipeline: LinearizerPipeline, earlier: LinearizerPipeline | None) -> None:
-        """Start with the newest inputs of the earlier one."""
+        """Start with the newest inputs of the earlier one, and all static transforms."""
         if earlier is not None:
             pipeline.stream.resume(earlier.stream)
+        self._repeat_static()
 
     # ---- lifecycle
 
@@ -312,7 +313,6 @@ class LinearizerNode(RobotNode):
 
     def report(self, waits_for: str | None) -> DiagnosticArray:
         """Return rates, latencies, drops and what the model is."""
-        self._repeat_static()
         pipeline, about = self._pipeline, tuple[Any, ...]()
         if pipeline is not None and self._is_active:
             check = pipeline.stream.self_check

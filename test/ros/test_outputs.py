@@ -120,7 +120,10 @@ def test_base__comes_from_transforms_and_imu(client):
         node.create_publisher(of, client.topic(topic), qos)
         for of, topic, qos in ((kind, 'tf', 100), (kind, 'tf_static', LATCHED), (Imu, 'imu', 100))
     )
-    fixed.publish(stamped(0, 'footprint', 'base', FOOTPRINT))  # before there is a node
+    static = stamped(0, 'footprint', 'base', FOOTPRINT)
+    static.transforms.insert(0, TransformStamped(child_frame_id='of no use'))
+    static.transforms[0].transform.rotation.w = 0.0
+    fixed.publish(static)  # before there is a node
     client.start(
         *('-r', f'/tf:={client.topic("tf")}', '-r', f'/tf_static:={client.topic("tf_static")}'),
         robot_description_file=str(robots.path('quadruped')),
