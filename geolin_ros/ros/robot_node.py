@@ -220,7 +220,8 @@ class RobotNode(LifecycleNode):
         values = {name: self.get_parameter(name).value for name in self._table}
         try:
             check_all(values, self._table)
-            check_payload(values, values)
+            if not self._values:  # else it may have been put down since
+                check_payload(values, values)
             self.check(values)
         except ConfigurationError as error:
             self.failure = str(error)
@@ -262,11 +263,13 @@ class RobotNode(LifecycleNode):
         self._periodic.clear()
         if self._source is not None:
             self._source.close()
+        self._source = None
         self.destroy_publisher(self._diagnostics_publisher)
         for publisher in self._outputs:
             self.destroy_lifecycle_publisher(publisher)
         self._description = None
         self._server.forget()
+        self._notify()
         return SUCCESS
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -102,12 +102,16 @@ def test_parameters_set_before_configuring__are_checked_and_hold(client):
         assert not accepted
         assert "'FL_sole'" in reason
         assert client.change_state('configure')
+        assert client.set_parameters(payload__frame='base', payload__mass=1.0) == (True, '')
+        assert client.set_parameters(payload__frame='') == (True, '')
         assert client.change_state('cleanup')
+        assert client.set_parameters(robot_description=f'{text}\n') == (True, '')
     assert client.change_state('configure')
     assert client.change_state('activate')
     client.wait_until_active()
     client.shake_hands()
     assert client.ask().reference == 2
+    assert client.next_diagnostics()[2]['linearizations'] != '0'
 
 
 @pytest.fixture
