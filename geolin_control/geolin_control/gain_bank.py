@@ -206,7 +206,7 @@ class SteadyContacts:
     def update(self, time: float, contacts: Sequence[str]) -> frozenset[str]:
         """Return the contacts that count at ``time`` [s], given those that are measured."""
         measured = frozenset(contacts)
-        if measured != self._candidate:
+        if measured != self._candidate or time < self._since:  # a clock set back
             self._candidate, self._since = measured, time
         if measured != self.contacts and time - self._since >= self.dwell:
             self.contacts = measured

@@ -134,7 +134,7 @@ class WalkingStream(StateStream[Question]):
     def rise(self) -> None:
         """Stand, also after a fall."""
         self.walker = self._make()
-        self._first = self._next = 0
+        self._first, self._next = self._stamp, 0
 
     def _take_contacts(self, message: Any) -> None:
         self._touching = set(frames_in_force(message))
@@ -151,10 +151,10 @@ class WalkingStream(StateStream[Question]):
         if whole is None:
             return None
         stamp = nanoseconds(whole.header.stamp)
-        if self._states.check_order(stamp):
-            self.rise()
-            self._first = stamp
+        is_first = self._states.check_order(stamp)
         self._stamp = stamp
+        if is_first:
+            self.rise()
         self._states.read(whole, stamp, self._state)
         time = 1e-9 * (stamp - self._first)
         if time < self._next * self._period - 1e-6:

@@ -320,5 +320,7 @@ def test_command__is_over_after_its_time_and_where_the_clock_was_set_back():
         commands[time] = source.feed(stream, round(time * SECOND)).command
     still = Command()
     assert commands == {10.0: still, 10.3: Command(0.3, 0.0, 0.1), 10.7: still, 3.0: still}
+    stream.rise()
+    assert source.feed(stream, round(3.5 * SECOND)).time == 0.5
     with dropped(Cause.NOT_FINITE):
         take(stream, 'cmd_vel', twist([np.nan] * 6))
