@@ -4,7 +4,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
-from math import floor
+from math import floor, inf
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -82,15 +82,15 @@ def chooser(every: int = 1, rate: float | None = None) -> Callable[[int], bool]:
     """Return what says of each stamp [ns] in turn whether its sample is taken.
 
     That is every N-th, or, with a rate [Hz], the first of each period. Raises
-    `ConfigurationError` if one of them is not positive.
+    `ConfigurationError` if one of them is not positive and finite.
     """
     if every < 1:
         raise ConfigurationError(f'every is {every}, expected at least 1')
     if rate is None:
         number = count()
         return lambda stamp: next(number) % every == 0
-    if not rate > 0.0:
-        raise ConfigurationError(f'rate is {rate} Hz, expected more than 0')
+    if not 0.0 < rate < inf:
+        raise ConfigurationError(f'rate is {rate} Hz, expected more than 0, and finite')
     start, last = None, -1
 
     def is_first(stamp: int) -> bool:

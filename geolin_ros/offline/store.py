@@ -139,7 +139,7 @@ def written(group: Any, lengths: Mapping[str, int]) -> dict[str, Any]:
             group[time][:] != NEVER, np.arange(0, group[time].size, lengths[dimension]), dtype=int
         )
         for dimension, time in TIMES.items()
-        if time in group
+        if isinstance(group.get(time), zarr.Array)
     }
 
 

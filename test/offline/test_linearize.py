@@ -272,6 +272,7 @@ def test_sample_without_linearization__is_nan_and_counted(tmp_path):
         ('--chunk=0', 'chunk is 0'),
         ('--eig-rate=-1', 'eig_rate is -1.0'),
         ('--rate=-5', 'rate is -5.0'),
+        ('--rate=inf', 'rate is inf'),
         ('--every=0', 'every is 0'),
     ],
 )

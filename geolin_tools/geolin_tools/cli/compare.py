@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     ]
     show(options, result, '\n'.join(lines))
     apart = [found['relative'] for found in result['quantities'].values()]
-    return int(not apart or max(apart) > options.tolerance)
+    return int(not apart or not max(apart) <= options.tolerance)
 
 
 STRIDE = 512
