@@ -80,19 +80,15 @@ class DependentJoint(NamedTuple):
 
 
 def number_bodies(
-    description: Description,
-    base: str,
-    mimic: str,
-    order: Sequence[str] | None,
-    coulomb_friction: bool,
+    description: Description, base: str, order: Sequence[str] | None, coulomb_friction: bool
 ) -> dict[str, Any]:
     """Return the fields of a `TreeModel` about bodies and joints, numbered depth first.
 
     Options as in `TreeModel.from_description`.
     """
-    check_tree(description)
     named = {link.name for link in description.links}
     description, chains = _expand_chains(description)
+    check_tree(description)  # with the names of the chains
     if order is not None:
         order = [step for name in order for step in chains.get(name, (name,))]
     links = {link.name: link for link in description.links}
@@ -106,7 +102,7 @@ def number_bodies(
     for finding in implausible:
         sentence = f'{description.source}: {finding.sentence}'
         warnings.warn(sentence, ModelWarning, stacklevel=3)
-    following = _resolve_mimics(description, moving) if mimic == 'exact' else {}
+    following = _resolve_mimics(description, moving)
     by_name = {joint.name: joint for joint in moving}
     names = [joint.name for joint in moving if joint.name not in following]
     independent = [by_name[name] for name in _joint_order(description, names, order)]
@@ -116,6 +112,12 @@ def number_bodies(
     body_names = tuple(body.name for body in bodies)
     raise_errors(description.source, _without_inertia(tree, body_names), SingularInertiaError)
     noted = (*description.findings, *implausible)
+    efforts = [
+        (joint.effort_scale, joint.effort_offset)
+        for joint in independent
+        for _ in KINDS[joint.kind].rates
+    ]
+    is_calibrated = any(effort != (1.0, 0.0) for effort in efforts)
     return {
         'tree': tree,
         'coordinate_names': names_of(ordered, 'rates'),
@@ -125,6 +127,8 @@ def number_bodies(
         'body_names': body_names,
         'frames': {name: frame for name, frame in frames.items() if name in named},
         'limits': _limits(independent),
+        'effort_scale': tuple(scale for scale, _ in efforts if is_calibrated),
+        'effort_offset': tuple(offset for _, offset in efforts if is_calibrated),
         'warnings': tuple(f'{description.source}: {finding.sentence}' for finding in noted),
     }
 

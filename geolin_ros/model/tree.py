@@ -202,18 +202,15 @@ class TreeModel:
                 python_warnings.warn(noted[0], ModelWarning, stacklevel=2)
         check_choice('base', base, get_args(Base))
         check_choice('mimic', mimic, get_args(MimicReading))
+        if mimic == 'independent':
+            alone = (dataclasses.replace(joint, mimic=None) for joint in description.joints)
+            description = dataclasses.replace(description, joints=tuple(alone))
         locked = dict(options.get('locked_joints') or {})
         if joints is not None:
-            locked |= _unlisted(description, joints, locked, mimic)
+            locked |= _unlisted(description, joints, locked)
         description, locked = lock_joints(description, locked)
-        numbered = number_bodies(description, base, mimic, joints, friction)
+        numbered = number_bodies(description, base, joints, friction)
         numbered['warnings'] = (*noted, *numbered['warnings'])
-        names = numbered['joint_names']
-        measured = {
-            joint.name: (joint.effort_scale, joint.effort_offset) for joint in description.joints
-        }
-        efforts = [measured.get(name, (1.0, 0.0)) for name in names]
-        calibrated = any(effort != (1.0, 0.0) for effort in efforts)
         loops, actuated = options.get('loops'), options.get('actuated_joints')
         loops = description.loops if loops is None else loops
         model = cls(
@@ -221,9 +218,7 @@ class TreeModel:
             base=base,
             gravity=three_numbers('gravity', options.get('gravity', STANDARD_GRAVITY)),
             locked_joints=tuple(LockedJoint(*item) for item in locked.items()),
-            actuated_joints=names if actuated is None else tuple(actuated),
-            effort_scale=tuple(scale for scale, _ in efforts) if calibrated else (),
-            effort_offset=tuple(offset for _, offset in efforts) if calibrated else (),
+            actuated_joints=tuple(numbered['joint_names'] if actuated is None else actuated),
             loops=tuple(Loop.parse(loop) if isinstance(loop, str) else loop for loop in loops),
             **numbered,
         )
@@ -538,7 +533,7 @@ def _check_options(given: Mapping[str, object]) -> None:
 
 
 def _unlisted(
-    description: Description, joints: Sequence[str], locked: Mapping[str, float], mimic: str
+    description: Description, joints: Sequence[str], locked: Mapping[str, float]
 ) -> dict[str, float]:
     """Return positions for the joints that are neither listed nor locked nor follow another."""
     moving = [joint.name for joint in description.joints if joint.kind != 'fixed']
@@ -551,7 +546,7 @@ def _unlisted(
         for joint in description.joints
         if joint.kind in SINGLE_AXIS_KINDS
         and joint.name not in {*joints, *locked}
-        and (joint.mimic is None or mimic != 'exact')
+        and joint.mimic is None
     }
 
 

@@ -219,6 +219,7 @@ class TestReading:
             ({'kind': 'spherical', 'stiffness': 1.0}, {}, UnsupportedJointError, 'stiffness 1'),
             ({'kind': 'spherical', 'mimic': Mimic('k')}, {}, UnsupportedJointError, 'one axis'),
             ({'kind': 'spherical'}, {'mimic': Mimic('j')}, UnsupportedJointError, 'spherical'),
+            ({}, {'name': 'j/first'}, ModelError, "2 joints are named 'j/first'"),
             ({'kind': 'screw'}, {}, UnsupportedJointError, 'screw'),
             ({'second_axis': [2.0, 0.0, 0.0]}, {}, ModelError, 'parallel axes'),
             ({'second_axis': np.zeros(3)}, {}, ModelError, 'second_axis'),
@@ -228,16 +229,18 @@ class TestReading:
         links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in 'abc')
         joints = (
             Joint(**{'name': 'j', 'kind': 'universal', 'parent': 'a', 'child': 'b', **first}),
-            Joint('k', 'revolute', 'b', 'c', **second),
+            Joint(**{'name': 'k', 'kind': 'revolute', 'parent': 'b', 'child': 'c', **second}),
         )
         with pytest.raises(error, match=words):
             TreeModel.from_description(Description('robot', links, joints))
 
     def test_joint_left_out_of_the_order__cannot_be_locked(self):
         links = tuple(Link.from_mass(name, 1.0, np.zeros(3), np.eye(3)) for name in 'abc')
-        joints = (Joint('ball', 'spherical', 'a', 'b'), Joint('turn', 'revolute', 'b', 'c'))
+        ball = Joint('ball', 'spherical', 'a', 'b', effort_scale=2.0)
+        joints = (ball, Joint('turn', 'revolute', 'b', 'c'))
         description = Description('robot', links, joints)
         with pytest.raises(ModelError, match="joint 'ball' is named 0 times in the order"):
             TreeModel.from_description(description, joints=['turn'])
         model = TreeModel.from_description(description, joints=['ball'])
         assert model.joint_names == ('ball/rx', 'ball/ry', 'ball/rz')
+        assert model.effort_scale == (2.0, 2.0, 2.0)

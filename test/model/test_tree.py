@@ -445,6 +445,8 @@ def test_mimic_and_locked_joints__resolve_chains(talos):
     held = dict(TreeModel.from_description(description, locked_joints=locks).locked_joints)
     assert held['leg_left_4_joint'] == pytest.approx(0.7)
     assert held['leg_left_5_joint'] == pytest.approx(-0.15)
+    alone = TreeModel.from_description(description, locked_joints=locks, mimic='independent')
+    assert dict(alone.locked_joints) == locks
     with pytest.raises(ModelError, match='lock only one'):
         TreeModel.from_description(description, locked_joints=locks | {'leg_left_4_joint': 0.0})
 
