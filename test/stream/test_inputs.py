@@ -574,6 +574,8 @@ def test_joint_that_does_not_come__is_named(parts, before):
     for half in range(1 + before):
         parts.merge(part(half, 0))
     assert parts.merge(part(0, 50)) is None
+    with dropped(Cause.JOINT_TWICE, f'{NAMES[1]!r} 6 times'):
+        parts.merge(part(0, 51, name=NAMES[1:2] * len(HALVES[0])))
     with dropped(Cause.MISSING_JOINT, f'{NAMES[0]!r} has not come for 0.0510 s'):
         parts.merge(part(0, 51))
     assert parts.merge(part(1, 52)) is not None

@@ -72,13 +72,17 @@ class JointInput:
                     'together, or set joint_states_in_parts',
                 )
             if len(position) < len(names) and names.count(name) > 1:
-                raise DroppedInput(
-                    Cause.JOINT_TWICE,
-                    f'joint state names joint {name!r} {names.count(name)} times, expected once; '
-                    'correct its publisher',
-                )
+                raise _twice(name, names)
             self._index[c] = position[name]
         self._names, self._count = names, len(names)
+
+
+def _twice(name: str, names: list[str]) -> DroppedInput:
+    return DroppedInput(
+        Cause.JOINT_TWICE,
+        f'joint state names joint {name!r} {names.count(name)} times, expected once; correct its '
+        'publisher',
+    )
 
 
 def _wrong_length(field: str, length: int, expected: int, cause: Cause) -> DroppedInput:
@@ -118,14 +122,17 @@ class JointParts:
     def merge(self, message: Any) -> Any | None:
         """Take a sensor_msgs/JointState; return a whole one, or None while parts are missing.
 
-        Raises `DroppedInput` if an array has a wrong length, the stamp is not after the last one
-        of these joints, or a joint has not come for longer than max_skew.
+        Raises `DroppedInput` if an array has a wrong length, a joint is named twice, the stamp is
+        not after the last one of these joints, or a joint has not come for longer than max_skew.
         """
         stamp = nanoseconds(message.header.stamp)
         entries = [k for k, name in enumerate(message.name) if name in self._index]
         joints = [self._index[message.name[k]] for k in entries]
         if not joints:
             return None
+        if len(set(joints)) < len(joints):
+            twice = max(joints, key=joints.count)
+            raise _twice(self._model.joint_names[twice], list(message.name))
         last = int(self._stamps[joints].max())
         if starts_anew('joint state', stamp, last or None):
             if last:
