@@ -18,7 +18,7 @@ from geolin_ros.errors import (
     SingularInertiaError,
 )
 from geolin_ros.kernels.packing.layout import Packed
-from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, SINGULAR
+from geolin_ros.kernels.status import NOT_A_STATE, NOT_FINITE, SINGULAR
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
@@ -69,12 +69,13 @@ def packed_of(model: TreeModel) -> Packed:
 
 
 def state_data(model: TreeModel, state: State) -> Array:
-    """Return the numbers of a state, whose sizes must be the robot's."""
+    """Return the numbers of a state of the robot; kernels find NaN among them."""
     check_is_state(state)
     if (state.s.size, state.r.size) != (model.n_s, model.n):
         raise wrong_state(model, state)
-    if np.all(np.isfinite(state.H)):  # else the kernels find it, and what else is none
+    if np.all(np.isfinite(state.H)):
         se3.check_pose(state.H, f'H of robot {model.name!r}')
+    check_base(model, state.v)
     return state.data
 
 
@@ -86,12 +87,11 @@ def wrong_state(model: TreeModel, state: State) -> ShapeError:
     )
 
 
-def check_base(model: TreeModel, state: State) -> None:
-    """Raise `InputError` for what is no `State`, or for the twist of a fixed base."""
-    check_is_state(state)
-    if model.base == 'fixed' and np.any(state.v):
+def check_base(model: TreeModel, twist: Array, name: str = 'state') -> None:
+    """Raise `InputError` for the twist (6,) of a fixed base."""
+    if model.base == 'fixed' and np.any(twist) and np.all(np.isfinite(twist)):
         raise InputError(
-            f'state has base twist {state.v.tolist()}, expected zeros: the base of robot '
+            f'{name} has base twist {twist.tolist()}, expected zeros: the base of robot '
             f'{model.name!r} is fixed'
         )
 
@@ -129,8 +129,8 @@ def failure(
             f'{" and ".join(bad) or "the accelerations"} of robot {model.name!r} '
             'hold NaN or inf, expected finite numbers'
         )
-    if status == NOT_A_POSE:
-        se3.check_pose(state.H, f'H of robot {model.name!r}')
+    if status == NOT_A_STATE:
+        state_data(model, state)
     velocity = status - SINGULAR
     part = 'the base' if velocity < 6 else f'joint {model.joint_names[velocity - 6]!r}'
     return SingularInertiaError(

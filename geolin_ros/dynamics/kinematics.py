@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import check_base, state_data
+from geolin_ros.dynamics.arguments import state_data
 from geolin_ros.errors import NotFiniteError, ShapeError
 from geolin_ros.kernels.kinematics import move_bodies, place_points, propagate_jacobians
 from geolin_ros.kernels.packing.types import make_workspace
@@ -246,7 +246,6 @@ def check_state(model: TreeModel, state: State) -> None:
     """Raise where `Kinematics` says so."""
     if not np.all(np.isfinite(state_data(model, state))):
         raise NotFiniteError(f'the state of robot {model.name!r} holds NaN or inf')
-    check_base(model, state)
 
 
 class Places(NamedTuple):

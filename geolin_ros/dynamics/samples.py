@@ -16,7 +16,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.dynamics.arguments import failure, packed_of, state_data, vector, wrong_state
+from geolin_ros.dynamics.arguments import (
+    check_base,
+    failure,
+    packed_of,
+    state_data,
+    vector,
+    wrong_state,
+)
 from geolin_ros.dynamics.engine import Engine
 from geolin_ros.errors import ConfigurationError, GeolinError, ShapeError
 from geolin_ros.kernels import se3 as kernels
@@ -421,6 +428,10 @@ def state_rows(model: TreeModel, states: States) -> Array:
     bad = kernels.first_without_pose(found.reshape(-1), found.shape[1])
     if bad < len(found) and np.all(np.isfinite(found[bad, :16])):  # NaN is found by the kernels
         se3.check_pose(found[bad, :16].reshape(4, 4), f'H of sample {bad}')
+    if model.base == 'fixed':
+        twists = found[:, 16 + model.n_s :][:, :6]
+        for k in np.flatnonzero(twists.any(axis=1)):
+            check_base(model, twists[k], f'sample {k}')
     return found
 
 

@@ -4,11 +4,11 @@
 
 Velocities count 0..5 for the base and 6 + c for joint coordinate c. `REDUNDANT`: contacts that
 depend on each other, so that the kernel has to be given independent combinations of their rows.
-`NOT_A_POSE`: H holds no rotation.
+`NOT_A_STATE`: H holds no rotation, or a fixed base has a twist.
 """
 
 OK = 0
 NOT_FINITE = -1
 REDUNDANT = -2
-NOT_A_POSE = -3
+NOT_A_STATE = -3
 SINGULAR = 1

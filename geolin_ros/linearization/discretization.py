@@ -26,7 +26,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from geolin_ros.dynamics.arguments import check_base
 from geolin_ros.errors import ConfigurationError, NotFiniteError, check_choice
 from geolin_ros.kernels.engine import exponential
 from geolin_ros.linearization.about import Reference
@@ -186,7 +185,6 @@ def discretize(
             "next_reference is given with reference 'frozen', which stays at the state; expected "
             "None, or reference 'moving'"
         )
-    check_base(model, state)
     groups = groups_of(model)
     with np.errstate(over='ignore', invalid='ignore'):
         if method == 'midpoint':

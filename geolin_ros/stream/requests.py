@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from geolin_ros.dynamics.arguments import check_base
 from geolin_ros.errors import GeolinError, InputError, unknown_name
 from geolin_ros.linearization.along import ARRAYS, LinearizedTrajectory
 from geolin_ros.linearization.contacts import anchored_where_needed
@@ -259,11 +260,7 @@ class RequestAnswerer:
     def _state(self, message: Any, order: Array | None) -> State:
         sample = np.array((*pose_numbers(message.base_pose), *twist_numbers(message.base_twist)))
         check_unit('request', float(np.linalg.norm(sample[3:7])), QUATERNION_TOLERANCE)
-        if self._model.base == 'fixed' and np.any(sample[7:]):
-            raise InputError(
-                f'request has base twist {sample[7:].tolist()}, expected zeros: the base of robot '
-                f'{self._model.name!r} is fixed'
-            )
+        check_base(self._model, sample[7:], 'request')
         return State(
             read_pose(message.base_pose),
             self._values('state.joint_positions', message.joint_positions, order),

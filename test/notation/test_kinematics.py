@@ -9,7 +9,7 @@ from support.finite_difference import derivative, exp
 from support.moving_robots import ARBITRARY, EXPRESSIONS, NAMES, PINOCCHIO, ROBOTS, MovingRobot
 from support.pinocchio_oracle import pin
 
-from geolin_ros import State, TreeModel, robots
+from geolin_ros import Linearizer, State, TreeModel, forward_dynamics, robots
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
@@ -218,5 +218,14 @@ def test_fixed_base__with_a_twist_is_refused():
     model = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     state = model.neutral_state()
     state.v[0] = 1.0
-    with pytest.raises(InputError, match='expected zeros: the base of robot'):
-        Kinematics(model, state)
+    tau, rows = np.zeros(model.n), np.stack([model.neutral_state().data, state.data])
+    for who, call in (
+        ('state', lambda: Kinematics(model, state)),
+        ('state', lambda: Linearizer(model)(state, tau)),
+        ('state', lambda: Linearizer(model, ['FL_foot'])(state, tau)),
+        ('state', lambda: forward_dynamics(model, state, tau)),
+        ('sample 1', lambda: forward_dynamics(model, rows, np.zeros((2, model.n)))),
+        ('sample 1', lambda: Linearizer(model).batch(rows, np.zeros((2, model.n)))),
+    ):
+        with pytest.raises(InputError, match=f'{who}.* base twist .* expected zeros: the base of'):
+            call()

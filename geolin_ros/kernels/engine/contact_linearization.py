@@ -34,6 +34,7 @@ from geolin_ros.kernels.engine.contact_rows import (
 from geolin_ros.kernels.engine.linearization import (
     entries,
     expand,
+    is_state,
     place,
     put_rows8,
     reduce,
@@ -58,7 +59,6 @@ from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.contact_layout import CONTACT_RECORD, SMALLEST_PIVOT
 from geolin_ros.kernels.packing.layout import LANES, SMALLEST_SHARE
 from geolin_ros.kernels.plain.passes import coordinate, parent, work
-from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.product import add_product, clear, clear_after, copy_rows
 from geolin_ros.kernels.simd.spatial_vectors import cross3, cross_force, dot, minus, plus, scaled3
 from geolin_ros.kernels.simd.vector import (
@@ -74,7 +74,7 @@ from geolin_ros.kernels.simd.vector import (
     store_lanes,
     with_lane,
 )
-from geolin_ros.kernels.status import NOT_A_POSE, OK, REDUNDANT, SINGULAR
+from geolin_ros.kernels.status import NOT_A_STATE, OK, REDUNDANT, SINGULAR
 
 
 @lean_kernel
@@ -95,8 +95,8 @@ def linearize_in_contact(ints, floats, sites, cw, x, inputs, ws, out):
 @lean_kernel
 def constrain(ints, floats, sites, cw, x, inputs, ws, out):
     """Fill nu_dot, and A and B at constant forces, E and Y; return the status."""
-    if not is_pose(x):
-        return NOT_A_POSE
+    if not is_state(ints, x):
+        return NOT_A_STATE
     place(ints, floats, x, inputs, ws)
     contacts = range(get_int(sites, on.COUNT))
     for c in contacts:

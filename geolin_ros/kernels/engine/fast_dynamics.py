@@ -12,6 +12,7 @@ from geolin_ros.kernels.engine.linearization import (
     central_inertia,
     cross,
     inertia_about_base,
+    is_state,
     move_bodies,
     place_bodies,
     reduce_to_base,
@@ -21,7 +22,6 @@ from geolin_ros.kernels.engine.linearization import (
 )
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.plain.passes import coordinate, linkage, parent, passive_torque, work
-from geolin_ros.kernels.se3 import is_pose
 from geolin_ros.kernels.simd.vector import (
     get,
     get_int,
@@ -39,7 +39,7 @@ from geolin_ros.kernels.simd.vector import (
     store4,
     store8,
 )
-from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, OK
+from geolin_ros.kernels.status import NOT_A_STATE, NOT_FINITE, OK
 
 
 @lean_kernel
@@ -66,8 +66,8 @@ def inverse_dynamics(ints, floats, x, given, ws, out):
     a = a_p + S qdd;     F = I A + V x* (I V) + sum of F over the children              (1)
     tau = S' F + armature qdd + passive torque                                          (2)
     """
-    if not is_pose(x):
-        return NOT_A_POSE
+    if not is_state(ints, x):
+        return NOT_A_STATE
     turn_joints(ints, floats, x, ws)
     place_bodies(ints, floats, x, ws)
     move_bodies(ints, floats, x, ws)
@@ -157,8 +157,8 @@ def mass_matrix(ints, floats, x, ws, out):
 
         P = I S = (m u + w x h; h x u + Ibar w);     M_ij = S_i' P          (1)
     """
-    if not is_pose(x):
-        return NOT_A_POSE
+    if not is_state(ints, x):
+        return NOT_A_STATE
     turn_joints(ints, floats, x, ws)
     place_bodies(ints, floats, x, ws)
     n, order = get_int(ints, at.NB) - 1, get_int(ints, at.ORDER)

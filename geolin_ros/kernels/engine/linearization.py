@@ -68,7 +68,7 @@ from geolin_ros.kernels.simd.vector import (
     store_lanes,
     with_lane,
 )
-from geolin_ros.kernels.status import NOT_A_POSE, NOT_FINITE, OK, SINGULAR
+from geolin_ros.kernels.status import NOT_A_STATE, NOT_FINITE, OK, SINGULAR
 
 
 @lean_kernel
@@ -97,10 +97,19 @@ def linearize(ints, floats, x, inputs, ws, out):
 @lean_kernel
 def reduce_to_base(ints, floats, x, inputs, ws):
     """Run the passes up to the motion of the base; return the status."""
-    if not is_pose(x):
-        return NOT_A_POSE
+    if not is_state(ints, x):
+        return NOT_A_STATE
     place(ints, floats, x, inputs, ws)
     return reduce(ints, floats, ws)
+
+
+@lean_kernel
+def is_state(ints, x):
+    """Whether the base has a pose and, where it is fixed, no twist."""
+    v = 16 + get_int(ints, at.NB) - 1
+    moves = get(x, v) != 0.0 or get(x, v + 1) != 0.0 or get(x, v + 2) != 0.0
+    turns = get(x, v + 3) != 0.0 or get(x, v + 4) != 0.0 or get(x, v + 5) != 0.0
+    return is_pose(x) and (get_int(ints, at.FLOATING) != 0 or not (moves or turns))
 
 
 @lean_kernel
