@@ -92,7 +92,7 @@ def run_program(program: str, module: str) -> int:
         main = importlib.import_module(module).main
     except ModuleNotFoundError as error:
         package = (error.name or '').partition('.')[0]
-        if package == module.partition('.')[0]:
+        if package.startswith('geolin_') and package != 'geolin_msgs':
             raise
         fix = 'source its setup.bash (and that of the workspace), or run `make setup`'
         if package == 'geolin_msgs':

@@ -48,20 +48,27 @@ def test_program_that_cannot_start__ends_with_a_sentence(
 
 @pytest.mark.parametrize(
     ('package', 'fix'),
-    [('rclpy', 'source its setup.bash'), ('geolin_msgs', '`colcon build` in the workspace')],
+    [
+        ('rclpy', 'source its setup.bash'),
+        ('geolin_msgs', '`colcon build` in the workspace'),
+        ('geolin_ros.ros.running', ''),
+    ],
 )
 def test_node_without_ros__says_what_is_missing(package, fix):
     program = (
         'import sys\n'
         f'sys.modules["{package}"] = None  # as if it were not installed\n'
-        'from geolin_ros.ros.programs import linearizer\n'
-        'sys.exit(linearizer())\n'
+        'from geolin_control.programs import lqr_node\n'
+        'sys.exit(lqr_node())\n'
     )
     said = subprocess.run(
         [sys.executable, '-c', program], capture_output=True, text=True, timeout=START, cwd=ROOT
     )
     assert said.returncode == 1
-    assert said.stderr.startswith(f'linearizer: package {package} is not installed, expected ')
+    if not fix:  # a broken installation is no missing ROS
+        assert f'import of {package} halted' in said.stderr
+        return
+    assert said.stderr.startswith(f'lqr_node: package {package} is not installed, expected ')
     assert fix in said.stderr
     assert said.stderr.count('\n') == 1
 
