@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Logs of other kinds into bags, by a mapping that says which column is what: docs/offline.md."""
 
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -348,10 +350,10 @@ class _Files:
                 raise unknown_name('array or column', key, table, f'{name}, {where}')
         values = np.hstack([table[key] for key in keys])
         if 'width' in column:
-            width = int(_number(f'{where}: width', column['width'], least=0.0))
-            if values.size % width:
-                raise RecordingError(f'{where}: {values.size} numbers are not rows of {width}')
-            values = values.reshape(-1, width)
+            width = _number(f'{where}: width', column['width'], least=0.0)
+            if width % 1.0 or values.size % width:
+                raise RecordingError(f'{where}: {values.size} numbers are not rows of {width:g}')
+            values = values.reshape(-1, int(width))
         return values[self._rows[name]] if name in self._rows else values
 
     def _name(self, where: str, column: Mapping[str, Any]) -> str:
@@ -369,7 +371,7 @@ def read_table(path: Path) -> Mapping[str, Array]:
         if not found:
             raise ValueError('no numbers in it')
         return found
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error) as error:
         raise RecordingError(
             f'{path} cannot be read: {error}, expected npz or HDF5 (MATLAB: save with -v7.3) with '
             'numbers, or text with columns of numbers, below a line of names or none'
@@ -377,7 +379,7 @@ def read_table(path: Path) -> Mapping[str, Array]:
 
 
 def _npz(path: Path) -> dict[str, Array]:
-    with np.load(path) as file:
+    with path.open('rb') as raw, np.load(raw) as file:
         return {name: _rows(values) for name, values in file.items() if _is_table(values)}
 
 
@@ -407,7 +409,7 @@ def _text(path: Path) -> dict[str, Array]:
 
     Empty cells are NaN.
     """
-    with path.open(encoding='utf-8') as file:
+    with path.open(encoding='utf-8-sig') as file:
         first = file.readline().strip()
     comma = next((mark for mark in ',;' if mark in first), None)
     names = [name.strip() for name in first.split(comma)]
@@ -417,6 +419,7 @@ def _text(path: Path) -> dict[str, Array]:
     except ValueError:
         has_names = True
     options: dict[str, Any] = {'delimiter': comma, 'skiprows': int(has_names), 'ndmin': 2}
+    options['encoding'] = 'utf-8-sig'
     try:
         table = np.loadtxt(path, **options)
     except ValueError:  # three times slower: some cells may be empty
@@ -425,7 +428,7 @@ def _text(path: Path) -> dict[str, Array]:
     names = names[:count]
     if not has_names or len(set(names)) != count:
         names = [str(k) for k in range(count)]
-    return {name: table[:, [k]] for k, name in enumerate(names)}
+    return {name: table[:, [k]] for k, name in enumerate(names) if table.size}
 
 
 def _number(where: str, value: Any, least: float = -np.inf) -> float:

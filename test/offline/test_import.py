@@ -160,9 +160,13 @@ def test_import__differentiates_rates_of_a_joint_that_has_none(folder):
     assert np.allclose(topic.fields['velocity'][1:-1, 1], np.deg2rad(2.0 * k[1:-1] / 0.01))
     (folder / 'log.csv').write_text('\n'.join(('t,q1,q2,v1,v2,i1,i2', '5,,1,1,1,1,1')))
     assert np.isnan(read_table(folder / 'log.csv')['q1']).all()
+    (folder / 'log.csv').write_text('t,q1\n1,2', encoding='utf-8-sig')
+    assert read_table(folder / 'log.csv').keys() == {'t', 'q1'}
     (folder / 'log.csv').write_text(ROWS.replace(',30,', ',fast,'))
-    with pytest.raises(RecordingError, match='cannot be read'):
-        read_log(folder / 'map.yaml', folder)
+    (folder / 'cut.npz').write_bytes(b'PK\3\4')
+    for name in ('log.csv', 'cut.npz'):
+        with pytest.raises(RecordingError, match='cannot be read'):
+            read_table(folder / name)
 
 
 def test_import__makes_stamps_of_arrival_even_on_request(tmp_path):
@@ -233,6 +237,7 @@ def test_import__keeps_the_times_that_all_files_have(tmp_path):
         ('file: log.csv', '', 'names no file'),
         ('arm.urdf', 'leg.urdf', 'expected a URDF'),
         ('{from: t, unit: ms}', '[t]', 'expected a mapping'),
+        ('unit: ms', 'unit: ms, width: 0.5', 'not rows of 0.5'),
         ('{from: t, unit: ms}', '{rate: 0}', 'expected a number above 0'),
         ('{from: t, unit: ms}', '{rate: 1.0e-10}', 'correct the unit'),
         ('scale: 0.5', 'scale: half', "scale is 'half', expected a number"),
