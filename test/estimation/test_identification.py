@@ -298,12 +298,15 @@ def test_bad_recordings_end_with_a_sentence(arm_truth, spoil, says):
         identify(arm(), [dataclasses.replace(signals, **spoil(signals, rng))])
 
 
-def test_joints_with_several_axes_are_refused():
-    description = urdf.read(ARM)
-    elbow = dataclasses.replace(description.joints[1], kind='universal', second_axis=(0, 1, 0))
-    changed = dataclasses.replace(description, joints=(description.joints[0], elbow))
-    with pytest.raises(GeolinError, match='expected joints with one'):
-        identify(TreeModel.from_description(changed, base='fixed'), [])
+def test_axes_that_an_overlay_cannot_name_are_refused():
+    text = ARM.replace('"elbow" type="continuous"', '"elbow" type="planar"')
+    planar = TreeModel.from_urdf(text, base='fixed')
+    moved = arm_recording(arm(), np.random.default_rng(3))
+    four = {k: getattr(moved, k)[:, [0, 1, 1, 1]] for k in ('position', 'rate', 'effort')}
+    with pytest.raises(GeolinError, match="'elbow/x' is one axis of several"):
+        identify(
+            planar, [dataclasses.replace(moved, **four)], prior=Prior(only=('lower', 'elbow/x'))
+        )
 
 
 def test_whatever_is_identified_from_random_recordings_can_exist(monkeypatch):

@@ -190,7 +190,7 @@ def identify(
 
     Raises `RecordingError` if the recordings cannot tell anything; says which and why. Raises
     `UnsolvableError` if what was found does not predict data kept aside better than the
-    description. Raises `UnsupportedJointError` if a joint has several axes.
+    description. Raises `UnsupportedJointError` if a joint that is to be found has several axes.
 
     Parameters
     ----------
@@ -213,10 +213,10 @@ def identify(
     ----------
     [Rucker 2022], [Wensing 2018], [Lee 2018], [Atkeson 1986].
     """
-    if model.positions.groups or not set(model.body_names) <= set(model.frames):  # of chains
+    if model.positions.groups:
         raise UnsupportedJointError(
-            f'robot {model.name!r} has joints with several axes, which have one friction in an '
-            'overlay, expected joints with one; write each as a chain of those'
+            f'robot {model.name!r} has joints whose position is a rotation or a pose, expected '
+            'joints with a number for each axis; write each as several'
         )
     if not recordings:
         raise RecordingError('no recording was given, expected at least one')

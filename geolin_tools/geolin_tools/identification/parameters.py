@@ -30,7 +30,7 @@ from geolin_ros.description import mass_properties
 from geolin_ros.description.shapes import Shape
 from geolin_ros.dynamics.derivatives import inertial_parameters
 from geolin_ros.dynamics.variation import inertia_of_parameters
-from geolin_ros.errors import GeolinError, unknown_name
+from geolin_ros.errors import GeolinError, UnsupportedJointError, unknown_name
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.typing import Array
 from geolin_tools.identification.equations import Equations, likeness
@@ -251,7 +251,8 @@ class Parameters:
 
     Coulomb friction of the description must act (``coulomb_friction=True``); equations say what is
     much friction, and much inertia, for a joint. Raises `UnknownNameError` if the prior names a
-    link or joint that the robot does not have.
+    link or joint that the robot does not have, `UnsupportedJointError` if a joint is one axis of
+    several.
     """
 
     def __init__(self, model: TreeModel, equations: Equations, prior: Prior | None = None) -> None:
@@ -353,10 +354,16 @@ def _joint_numbers(model: TreeModel, equations: Equations, prior: Prior) -> Iter
             raise unknown_name('joint', name, model.joint_names, f'robot {model.name!r}')
     tree, efforts = model.tree, equations.measured[:, model.m - model.n :]
     factors = likeness(equations).factor if prior.scales else np.full(model.n, np.nan)
+    chains = {name.rpartition('/')[0] for name in model.body_names if name not in model.frames}
     for c in np.flatnonzero(np.isfinite(efforts).all(axis=0)).tolist():
         at, name = model.own_coordinate[c], model.joint_names[c]
         if prior.only and name not in prior.only:
             continue
+        if name.rpartition('/')[0] in chains:
+            raise UnsupportedJointError(
+                f'joint {name!r} is one axis of several, which have one friction in an overlay, '
+                'expected joints with one; write it as a chain of those, or give only others'
+            )
         scale = 1.0 / float(factors[c]) if name in prior.scales and factors[c] > 0.0 else 1.0
         effort = max(scale * float(np.std(efforts[:, c])), 1e-3)
         speed = max(float(np.sqrt(np.mean(equations.rate[:, c] ** 2))), 1e-3)
