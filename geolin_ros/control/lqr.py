@@ -28,8 +28,7 @@ from geolin_ros.control.riccati import RiccatiSolution, solve_care, solve_dare
 from geolin_ros.control.stabilizability import analyze_reduced
 from geolin_ros.control.support import Support
 from geolin_ros.control.weights import Cost, Weights, cost, weights_for
-from geolin_ros.dynamics.arguments import vector
-from geolin_ros.errors import ConfigurationError, NotStabilizableError
+from geolin_ros.errors import ConfigurationError, NotStabilizableError, ShapeError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.linearization.reduction import ReducedLinearization, reduce
 from geolin_ros.model.state import State
@@ -279,7 +278,10 @@ class Feedback:
         gains = self.gains
         wanted = gains.feedforward
         if feedforward is not None:
-            wanted = vector('feedforward', feedforward, wanted.size, 'of the gains')
+            wanted = np.asarray(feedforward, dtype=np.float64)
+            if wanted.shape != gains.feedforward.shape:
+                size = gains.feedforward.size
+                raise ShapeError(f'feedforward has shape {wanted.shape}, expected ({size},)')
         z = (reference or gains.state).difference(state)
         u = wanted - (gains.K + gains.K_complement) @ z
         steps = gains.K_past.shape[1] // max(u.size, 1)

@@ -93,12 +93,14 @@ def standing_posture(
     InfeasibleError
         If no posture within the joint limits was found: what is missed, and by how much.
     ConfigurationError, UnknownNameError
-        If the base is fixed or there is no support; if a joint or frame is not of the robot.
+        If the base is fixed, there is no support, or two are of one frame; if a joint or frame is
+        not of the robot.
     """
-    if model.base != 'floating' or not supports:
+    frames = [support.frame for support in supports]
+    if model.base != 'floating' or not frames or len({*frames}) < len(frames):
         raise ConfigurationError(
-            f'robot {model.name!r} has a {model.base} base and {len(supports)} supports, expected '
-            'a floating base and a support'
+            f'robot {model.name!r} has a {model.base} base and supports {frames}, expected a '
+            'floating base and a support, each of another frame'
         )
     seed = state_with(model, joints or {}) if start is None else start.at_rest()
     at = Kinematics(model, seed)

@@ -158,12 +158,13 @@ def test_posture__out_of_reach_is_explained():
 @pytest.mark.parametrize(
     ('feet', 'options', 'error', 'said'),
     [
-        (0, {}, ConfigurationError, '0 supports'),
-        (4, {'feet': {'base': np.eye(4)}}, ConfigurationError, r"'base' has shape"),
-        (4, {'joints': {'FL_nee': 1.0}}, UnknownNameError, 'FL_nee'),
+        ([], {}, ConfigurationError, 'supports'),
+        ([0, 1, 0], {}, ConfigurationError, 'each of another frame'),
+        (range(4), {'feet': {'base': np.eye(4)}}, ConfigurationError, r"'base' has shape"),
+        (range(4), {'joints': {'FL_nee': 1.0}}, UnknownNameError, 'FL_nee'),
     ],
 )
 def test_posture__wrong_arguments_are_named(feet, options, error, said):
     model, supports = standing_robot('quadruped')
     with pytest.raises(error, match=said):
-        standing_posture(model, supports[:feet], **options)
+        standing_posture(model, [supports[k] for k in feet], **options)
