@@ -419,6 +419,10 @@ def test_node__reads_a_file_as_the_library_does_but_none_from_the_network(quadru
     model = read_model(quadruped, default_values(), heard)
     assert model.hash == TreeModel.from_file(quadruped).hash
     again = read_model(from_text(to_text(quadruped)), default_values(), heard)
+    link = model.base_link
+    loaded = {'overlay': f'links: {{{link}: {{mass: 5}}}}', 'payload.frame': link}
+    loaded = read_model(quadruped, default_values() | loaded | {'payload.mass': 2.0}, heard)
+    assert loaded.tree.inertia[0, 0, 0] == 7.0
     assert again.hash == model.hash
     for sent in (quadruped.read_text(), to_text(quadruped)):
         with pytest.raises(ModelError):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from geolin_ros import mjcf, urdf
-from geolin_ros.description import Description, attach_payloads, stored
+from geolin_ros.description import Description, apply_overlay, attach_payloads, stored
 from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.stream.parameters.linearizer import model_options, payloads
@@ -33,16 +33,18 @@ def read_model(
     """
     with warnings.catch_warnings():
         warnings.simplefilter('ignore', ModelWarning)
-        parts, base = _read(description, values, warn)
-        parts = attach_payloads(parts, payloads(values))
+        options = model_options(values)
+        parts, options['base'] = _read(description, values, options['base'], warn)
+        overlay = options.pop('overlay')
+        if overlay is not None:
+            parts = apply_overlay(parts, overlay)
+        parts = attach_payloads(parts, payloads(values))  # on links that an overlay may weigh anew
         moving = sum(joint.kind != 'fixed' for joint in parts.joints)
         if moving > MOST_JOINTS:
             raise ModelError(
                 f'robot {parts.name!r} has {moving} moving joints, expected at most '
                 f'{MOST_JOINTS}: A and B would fill the memory; use the Python API, or fix joints'
             )
-        options = model_options(values)
-        options['base'] = base
         model = TreeModel.from_description(parts, **options)
     for sentence in model.warnings:
         warn(sentence)
@@ -82,10 +84,12 @@ def _read_text(text: str) -> Description:
 
 
 def _read(
-    description: str | Path | Description, values: Mapping[str, Any], warn: Callable[[str], object]
+    description: str | Path | Description,
+    values: Mapping[str, Any],
+    base: Base | None,
+    warn: Callable[[str], object],
 ) -> tuple[Description, Base | None]:
     """Return links and joints, and the base if it is known what it does."""
-    base = model_options(values)['base']
     if isinstance(description, Description):
         return description, base
     if isinstance(description, str):
