@@ -1,13 +1,11 @@
 # SPDX-FileCopyrightText: 2026 geolin_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Record what nodes take and give into a bag, each topic by the QoS of its publishers."""
+"""The node that writes into a bag what others take and give, by the QoS of publishers."""
 
 import time
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Any
 
-import rclpy
 from rcl_interfaces.msg import ParameterEvent
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
@@ -16,10 +14,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy, qos_profi
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
-from geolin_ros.offline.bags import STRING, BagWriter, Storage, known_types
+from geolin_ros.offline.bags import STRING, BagWriter, known_types
 from geolin_ros.offline.source import PARAMETERS, parameter_text, with_files
-from geolin_ros.ros.programs import handled_signals
-from geolin_ros.ros.running import init, spin
 from geolin_ros.ros.topics import type_of
 
 SCAN = 0.5  # time from one look at the graph to the next [s]
@@ -170,37 +166,3 @@ class _Question:
         found = map(parameter_value_to_python, future.result().values)
         self._is_open, self.is_answered = False, True
         self._answer(self._client.remote_node_name, dict(zip(names, found, strict=True)))
-
-
-def record(
-    path: Path,
-    storage: Storage,
-    nodes: Collection[str],
-    topics: Collection[str],
-    duration: float | None,
-    say: Callable[[str], object],
-    watch: Callable[[Recorder], object],
-) -> Recorder:
-    """Record until a signal comes or the duration [s] from the first message on is over.
-
-    Returns what was recorded, which has left the graph. Arguments and errors are those of
-    `BagWriter` and `Recorder`.
-    """
-    with handled_signals() as interrupted, BagWriter(path, storage) as writer:
-        init([])
-        recorder = Recorder(writer, nodes, topics, say)
-
-        def is_over() -> bool:
-            watch(recorder)
-            since = 0.0 if recorder.first is None else time.monotonic() - recorder.first
-            return interrupted() or (duration is not None and since >= duration)
-
-        try:
-            spin(recorder, is_over)
-            recorder.take_the_rest()
-            for name in recorder.unanswered:
-                say(f'the parameters of {name} are not in the bag: it did not answer')
-        finally:
-            recorder.destroy_node()
-            rclpy.try_shutdown()
-    return recorder

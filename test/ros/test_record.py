@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from geolin_tools.cli import view
-from geolin_tools.recorder import record
 from rclpy.duration import Duration
 from std_msgs.msg import String
 from support.environment import ROOT, with_checkout
@@ -24,7 +23,7 @@ from support.ros_graph import RELIABLE, START, Client
 
 from geolin_ros import TreeModel, open_dataset, robots
 from geolin_ros.cli import main
-from geolin_ros.ros.programs import NUMBERS
+from geolin_ros.ros import running
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2')
 # xarray looks for a package of this name, and must not find the folder of tests.
@@ -78,33 +77,26 @@ def test_inputs_and_outputs_of_a_node__are_in_the_bag_without_a_gap(robot, tmp_p
     assert json.loads(capsys.readouterr().out)
 
 
-@pytest.fixture
-def default_signals():
-    """Signal handlers as they were, after a test whose programs ignore signals at their end."""
-    handlers = {number: signal.getsignal(number) for number in NUMBERS}
-    yield
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
-
-
-@pytest.mark.usefixtures('default_signals')
-def test_what_has_come_before_ctrl_c__is_in_the_bag(graph, tmp_path):
+def test_what_has_come_before_ctrl_c__is_in_the_bag(graph, tmp_path, monkeypatch, capfd):
     """Also what a busy recorder had no time to take."""
-    topic = f'/last_words{os.getpid()}'
+    topic, spin = f'/last_words{os.getpid()}', running.spin
     publisher = graph.node.create_publisher(String, topic, RELIABLE)
 
-    def say_much_and_end(recorder):
+    def say_much_and_end():
         if publisher.get_subscription_count():
             for k in range(20):
                 publisher.publish(String(data=str(k)))
             assert publisher.wait_for_all_acked(Duration(seconds=START))
             signal.raise_signal(signal.SIGINT)
 
-    recorder = record(
-        tmp_path / 'bag', 'mcap', ['/nobody'], [topic], START, pytest.fail, say_much_and_end
+    monkeypatch.setattr(
+        running, 'spin', lambda node, is_over: spin(node, lambda: say_much_and_end() or is_over())
     )
+    words = ['record', '-o', str(tmp_path / 'bag'), '--node', '/nobody', '--topic', topic]
+    assert main([*words, '--duration', str(START), '--json']) == 0
     graph.node.destroy_publisher(publisher)
-    assert recorder.counts == {topic: 20}
+    said = capfd.readouterr()
+    assert (json.loads(said.out)['messages'], said.err) == ({topic: 20}, '')
     with rosbag2.Reader(tmp_path / 'bag') as bag:
         assert [connection.msgcount for connection in bag.connections] == [20]
 

@@ -5,6 +5,7 @@
 import argparse
 import sys
 import time
+from functools import partial
 from importlib.util import find_spec
 
 from geolin_ros.cli._options import Progress, add_new_bag_arguments, add_output_arguments, show
@@ -35,25 +36,43 @@ def run(options: argparse.Namespace) -> int:
         if not name.startswith('/'):
             raise ConfigurationError(f'{name!r} is no full name, expected /{name}')
     require_ros()
-    from geolin_tools.recorder import Recorder, record
+    import rclpy
+
+    from geolin_ros.offline.bags import BagWriter
+    from geolin_ros.ros.programs import handled_signals
+    from geolin_ros.ros.running import init, spin
+    from geolin_tools.recorder import Recorder
 
     begin, waits = time.monotonic(), True
-    with Progress(options)((), 0) as bar:
+    with (
+        Progress(options)((), 0) as bar,
+        handled_signals() as interrupted,
+        BagWriter(options.output, options.storage) as writer,
+    ):
+        init([])
+        say = partial(bar.write, file=sys.stderr)
+        recorder = Recorder(writer, options.node, options.topic, say)
 
-        def say(text: str) -> None:
-            bar.write(text, file=sys.stderr)
-
-        def watch(recorder: Recorder) -> None:
+        def is_over() -> bool:
             nonlocal waits
             bar.update(sum(recorder.counts.values()) - bar.n)
-            if waits and recorder.first is None and time.monotonic() > begin + PATIENCE:
+            now, limit = time.monotonic(), options.duration
+            if waits and recorder.first is None and now > begin + PATIENCE:
                 waits = False
                 names = ', '.join(sorted(recorder.found or options.node))
                 what = names or 'a node that publishes geolin_msgs'
                 say(f'waiting for messages of {what} (Ctrl-C ends)')
+            since = 0.0 if recorder.first is None else now - recorder.first
+            return interrupted() or (limit is not None and since >= limit)
 
-        given = options.output, options.storage, options.node, options.topic, options.duration
-        recorder = record(*given, say, watch)
+        try:
+            spin(recorder, is_over)
+            recorder.take_the_rest()
+            for name in recorder.unanswered:
+                say(f'the parameters of {name} are not in the bag: it did not answer')
+        finally:
+            recorder.destroy_node()
+            rclpy.try_shutdown()
     seconds = 0.0 if recorder.first is None else time.monotonic() - recorder.first
     output, found, counts = str(options.output), sorted(recorder.found), recorder.counts
     result = {'output': output, 'seconds': seconds, 'nodes': found, 'messages': counts}
