@@ -369,6 +369,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--output', type=Path, required=True, help='folder of the bag written')
     parser.add_argument('--rate', type=float, default=1.0, help='speed of the replay')
     options = parser.parse_args(arguments)
+    if not options.rate > 0.0:
+        parser.error(f'argument --rate: {options.rate:g}, expected more than 0')
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
         bag = check(options.bag, options.output, options.joint_states)
