@@ -42,18 +42,14 @@ def supervise(
             end = TimerAction(period=FLUSH, actions=[EmitEvent(event=Shutdown())])
             return end if ends_all else None
         early = '' if is_leader else 'early, '
-        return fail(f'{event.process_name} ended {early}with status {event.returncode}, see above')
+
+        def refuse(*_: Any) -> None:
+            status = event.returncode
+            raise GeolinError(f'{event.process_name} ended {early}with status {status}, see above')
+
+        return TimerAction(period=FLUSH, actions=[OpaqueFunction(function=refuse)])
 
     return RegisterEventHandler(OnProcessExit(on_exit=on_exit))
-
-
-def fail(sentence: str) -> TimerAction:
-    """Return what ends the launch with a sentence and status 1, once it has printed the rest."""
-
-    def refuse(*_: Any) -> None:
-        raise GeolinError(sentence)
-
-    return TimerAction(period=FLUSH, actions=[OpaqueFunction(function=refuse)])
 
 
 def check_file(argument: str, value: str) -> None:

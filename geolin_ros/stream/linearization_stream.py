@@ -330,13 +330,12 @@ class LinearizationStream(StateStream[Answer]):
 
     def warm_up(self) -> None:
         """Linearize once at rest, so that the first joint state pays for nothing."""
-        frame, with_contacts = self.model.link_names[-1], self._contacts is not None
+        frame = self.model.link_names[-1]
+        # on contacts, on dependent ones too, whatever is in force later
         sets = (Contact(frame),), (Contact(frame), Contact(frame, 'surface')), ()
         with contextlib.suppress(SingularInertiaError):  # of this posture, not of others
-            # on contacts, on dependent ones too, whatever is in force later
-            for contacts in sets if with_contacts else ((),):
-                if with_contacts:
-                    self._linearizer.contacts = contacts
+            for contacts in sets if self._reporter is not None else ((),):
+                self._linearizer.contacts = contacts
                 point = OperatingPoint(0, 0, self._state, self._tau, self._tau, (), ())
                 linearize(point, self._linearizer, self.settings, self._reporter)
         if self._reporter is not None:

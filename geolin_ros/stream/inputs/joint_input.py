@@ -158,9 +158,6 @@ class JointParts:
         if not self._is_fresh.all() or newest - int(self._stamps.min()) > self._max_skew * 1e9:
             return None
         self._is_fresh[:] = False
-        return self._whole(newest)
-
-    def _whole(self, newest: int) -> JointState:
         s, r, tau = (self._values[field] for field in FIELDS)
         late = (newest - self._stamps) * 1e-9
         return JointState(

@@ -307,7 +307,8 @@ class StateInput:
     """Finds the state of the base at each joint state.
 
     ``topics`` has what takes the messages about the base, by topic, and returns the sample that it
-    makes of one, if any; it raises `DroppedInput` where it cannot be used.
+    makes of one, if any; it raises `DroppedInput` where it cannot be used. ``stamp`` [ns] is that
+    of the newest joint state, ``fixed_frame`` the world frame of a fixed base, else empty.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
@@ -326,19 +327,10 @@ class StateInput:
                 'tf_static': partial(self._take, partial(base.take, is_static=True)),
                 'imu': base.take_imu,
             }
-        self._fixed_frame = settings.frame_prefix + model.base_link
-        self._last_stamp: int | None = None
-
-    @property
-    def world_frame(self) -> str:
-        """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
-        return self._fixed_frame if self._model.base == 'fixed' else str(self.base.world_frame)
-
-    @property
-    def newest_stamps(self) -> dict[str, int | None]:
-        """Stamps [ns] of the inputs taken last, None before the first."""
-        name = 'odometry' if 'odom' in self.topics else 'transform'
-        return {'joint state': self._last_stamp, name: self.base.stamp}
+        self.fixed_frame = (
+            '' if model.base == 'floating' else settings.frame_prefix + model.base_link
+        )
+        self.stamp: int | None = None
 
     def _take(self, make: Callable[[Any], BaseSample | None], message: Any) -> BaseSample | None:
         sample = make(message)
@@ -362,8 +354,8 @@ class StateInput:
 
         Raises `DroppedInput` if it is not after the last one, without a clock that was set back.
         """
-        first = starts_anew('joint state', stamp, self._last_stamp)
-        self._last_stamp = stamp
+        first = starts_anew('joint state', stamp, self.stamp)
+        self.stamp = stamp
         return first
 
     def is_ready(self, stamp: int) -> bool:
@@ -393,9 +385,11 @@ class StateStream(TopicStream[T]):
     @property
     def world_frame(self) -> str:
         """Frame that the base pose is seen from; of a fixed base it is the base link itself."""
-        return self._states.world_frame
+        return self._states.fixed_frame or str(self._states.base.world_frame)
 
     @property
     def newest_stamps(self) -> dict[str, int | None]:
         """Stamps [ns] of the inputs taken last, None before the first."""
-        return self._states.newest_stamps
+        states = self._states
+        name = 'odometry' if 'odom' in states.topics else 'transform'
+        return {'joint state': states.stamp, name: states.base.stamp}
