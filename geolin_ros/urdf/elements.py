@@ -240,14 +240,18 @@ class Reader:
         name = self.name(element)
         kind = self._value(element, 'type', _kind, f'one of {", ".join(_KINDS)}', 'fixed', True)
         dynamics = self._part(element, 'dynamics')
+        damping, friction = (
+            0.0 if dynamics is None else self._number(dynamics, key, 0.0)
+            for key in ('damping', 'friction')
+        )
         joint = Joint(
             name=name,
             kind=kind,
             placement=self.pose(element),
             axis=self._axis(element, kind),
             limits=self._limits(element, kind),
-            damping=self._loss(dynamics, 'damping'),
-            friction=self._loss(dynamics, 'friction'),
+            damping=damping,
+            friction=friction,
             gear_ratio=self._gear_ratios.get(name, 1.0),
             mimic=self._mimic(element),
             parent=self._end(element, 'parent'),
@@ -295,14 +299,6 @@ class Reader:
             )  # fmt: skip
             lower, upper = upper, lower
         return Limits(lower, upper, **bounds)
-
-    def _loss(self, dynamics: Located | None, key: str) -> float:
-        if dynamics is None:
-            return 0.0
-        loss = self._number(dynamics, key, 0.0)
-        if loss < 0.0:
-            self._warn(dynamics, f'{key} is {loss!r}, a source of power', 'change its sign')
-        return loss
 
     def _mimic(self, joint: Located) -> Mimic | None:
         mimic = self._part(joint, 'mimic')

@@ -56,7 +56,6 @@ TAKEN = {
     ),
     'swapped limits': (robot(LIMIT.replace('"1"', '"-2"', 1)), 'above upper limit -2.0: taken as'),
     'old quaternion': (robot(QUATERNION), 'quat_xyzw is ignored in a URDF of version 1.0'),
-    'friction': (robot('<dynamics damping="-1"/>' + LIMIT), 'damping is -1.0'),
     'reduction': (robot(tail=TRANSMISSION.format('fast')), "mechanicalReduction is 'fast'"),
     'no reduction': (robot(tail=TRANSMISSION.format('0')), "mechanicalReduction is '0'"),
     'comment': (robot(tail='<!-- a -- b -->'), 'not well-formed XML'),
