@@ -15,12 +15,12 @@ from support.strangers import BIPED
 from geolin_ros import Linearizer, TreeModel, bias_force, forward_dynamics, mass_matrix, robots
 from geolin_ros.cli import main
 from geolin_ros.control.soles import read_feet
-from geolin_ros.description import Joint, Link, Mimic, stored
+from geolin_ros.description import Joint, Link, Mimic
 from geolin_ros.description.elements import Description
 from geolin_ros.errors import ConfigurationError, ModelError, UnknownNameError
 from geolin_ros.mjcf import is_mjcf, read
 from geolin_ros.stream.parameters.file import default_values
-from geolin_ros.stream.parameters.model_reading import from_text, read_model, to_text
+from geolin_ros.stream.parameters.model_reading import dump, from_text, read_model, to_text
 
 mujoco = pytest.importorskip('mujoco')
 
@@ -443,13 +443,13 @@ def test_stored_description__keeps_every_bit():
     )
     links = (Link('a', rng.normal(size=(6, 6))), Link('b'))
     before = Description('r', links, (joint,), 'here')
-    after = stored.load(stored.dump(before))
-    assert stored.dump(after) == stored.dump(before)
+    after = from_text(dump(before))
+    assert dump(after) == dump(before)
     assert after.joints[0].placement.tobytes() == joint.placement.tobytes()
     assert after.joints[0].limits == joint.limits
-    for text in ('{', '{}', '[]', stored.dump(before).replace('"kind"', '"kin"')):
+    for text in ('{', '{}', '[]', dump(before).replace('"kind"', '"kin"')):
         with pytest.raises(ModelError):
-            stored.load(text)
+            from_text(text)
 
 
 def test_recording__is_linearized_and_reported_by_mjcf(quadruped, tmp_path, capsys):

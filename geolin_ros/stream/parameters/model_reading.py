@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A robot description and the parameters about it into a model, for a node or an offline run."""
 
+import dataclasses
 import functools
+import json
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from geolin_ros import mjcf, urdf
-from geolin_ros.description import Description, apply_overlay, attach_payloads, stored
+from geolin_ros.description import Description, Joint, Limits, Link, Loop, Mimic
+from geolin_ros.description.overlay import apply_overlay, attach_payloads
 from geolin_ros.errors import ConfigurationError, ModelError, ModelWarning
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.stream.parameters.linearizer import model_options, payloads
@@ -19,6 +22,7 @@ from geolin_ros.stream.parameters.table import entries_of
 from geolin_ros.urdf.reader import argument_of, expand, is_xacro, xacro_arguments
 
 MOST_JOINTS = 1000
+FORMAT = 'geolin_ros description 1'
 
 
 def read_model(
@@ -59,7 +63,7 @@ def to_text(description: str | Path, values: Mapping[str, Any] | None = None) ->
     if isinstance(description, str):
         return description
     if mjcf.is_mjcf(description):
-        return stored.dump(mjcf.read(description, (values or {}).get('root')).description)
+        return dump(mjcf.read(description, (values or {}).get('root')).description)
     if not is_xacro(description):
         return description.read_text()
     with xacro_arguments(_arguments(values or {})):
@@ -75,7 +79,38 @@ def from_text(text: str) -> Description:
 
     Raises `ModelError` if it cannot be used.
     """
-    return stored.load(text) if stored.is_stored(text) else _read_text(text)
+    if not is_stored(text):
+        return _read_text(text)
+    try:
+        found = json.loads(text)
+        if found.get('format') != FORMAT:
+            raise ModelError(f'format is {found.get("format")!r}, expected {FORMAT!r}')
+        links = tuple(Link(link['name'], np.array(link['inertia'])) for link in found['links'])
+        joints = tuple(_joint(**joint) for joint in found['joints'])
+        loops = tuple(Loop(**loop) for loop in found.get('loops', ()))
+        return Description(found['name'], links, joints, found['source'], loops=loops)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ModelError(f'stored description cannot be read: {error}') from error
+
+
+def dump(description: Description) -> str:
+    """Return a description as JSON, which keeps every bit; ``findings`` are left out."""
+    found = {'format': FORMAT, **dataclasses.asdict(description), 'findings': ()}
+    return json.dumps(found, default=np.ndarray.tolist)
+
+
+def is_stored(text: str) -> bool:
+    """Whether a text is one of `dump`."""
+    return text.startswith('{')
+
+
+def _joint(limits: Any, mimic: Any, **fields: Any) -> Joint:
+    own: dict[str, Any] = {
+        name: np.array(value) if isinstance(value, list) else value
+        for name, value in fields.items()
+    }
+    followed = None if mimic is None else Mimic(**mimic)
+    return Joint(**own, limits=Limits(**limits), mimic=followed)
 
 
 @functools.lru_cache(maxsize=1)  # parameters change oftener than the robot

@@ -19,11 +19,10 @@ from geolin_ros.cli._options import (
     show,
 )
 from geolin_ros.description.safe_yaml import read_yaml
-from geolin_ros.description.stored import is_stored
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.offline.recording import runs
 from geolin_ros.robots import locate
-from geolin_ros.stream.parameters.model_reading import from_text
+from geolin_ros.stream.parameters.model_reading import from_text, is_stored
 from geolin_tools.identification import (
     Change,
     Deviations,
