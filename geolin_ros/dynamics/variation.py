@@ -67,10 +67,9 @@ class Variation:
         By joint: of the pose of the joint frame, a twist in its own axes (6,) [m, rad]
         (kinematic calibration).
     subspaces
-        By joint: of its unit twist [linear; angular] in the joint frame (6,), for several axes
-        those of its factors (rates, 6); the rate dS/dt follows. By the pitch of a helical joint
-        (a; 0); by a turn w of an axis (pitch w x a; w x a). Not for spherical, se2 and floating
-        joints, which have no axes.
+        By joint: of its unit twist [linear; angular] in the joint frame (6,). By the pitch of a
+        helical joint (a; 0); by a turn w of an axis (pitch w x a; w x a). Not for spherical, se2
+        and floating joints, which have no axes.
     passive
         By joint: by name, of ``armature`` (gear_ratio^2 rotor_inertia), ``damping``, ``friction``,
         ``friction_speed``, ``stiffness``, ``rest``, as of a `Joint`.
@@ -177,18 +176,16 @@ def _stiffen(model: TreeModel, tree: Any, by_joint: Mapping[str, Mapping[str, fl
 
 
 def _turn(model: TreeModel, tree: Any, joint: str, values: ArrayLike) -> None:
-    """Change the unit twists (6,) of axes."""
+    """Change the unit twist (6,) of an axis."""
     _, rates = _moved(model, joint, 'subspace')
-    S = model.tree.subspace[rates]
-    dS = vector(f'subspace of joint {joint!r}', np.ravel(values), S.size, model.name)
-    dS = dS.reshape(S.shape)
-    for axis, dw in zip(S, dS[:, 3:], strict=True):
-        across = np.abs(np.cross(axis[:3], dw)).max()
-        if not axis[3:].any() and across > 1e-12 * np.abs(dw).max():
-            raise InputError(
-                f'subspace of joint {joint!r} adds a turn across its direction, expected one '
-                'about it: a prismatic joint turns by (w x a; 0)'
-            )
+    S = model.tree.subspace[rates][0]
+    dS = vector(f'subspace of joint {joint!r}', np.ravel(values), 6, model.name)
+    across = np.abs(np.cross(S[:3], dS[3:])).max()
+    if not S[3:].any() and across > 1e-12 * np.abs(dS[3:]).max():
+        raise InputError(
+            f'subspace of joint {joint!r} adds a turn across its direction, expected one about '
+            'it: a prismatic joint turns by (w x a; 0)'
+        )
     tree.subspace[rates] += 1j * STEP * dS
 
 

@@ -136,7 +136,7 @@ def move_bodies(tree: Tree, ws: Workspace, x_y, gravity):
     """Fill poses, ``ws.v``, ``ws.v_joint``, ``ws.a`` at x = [H (16) | s | v | r] and nu_dot = 0.
 
     v_0 = v;                     a_0 = (-^0R_A gravity; 0)                                (1)
-    v_i = ^iX_p v_p + S_i r_i;   a_i = ^iX_p a_p + v_i x S_i r_i             (2)
+    v_i = ^iX_p v_p + S_i r_i;   a_i = ^iX_p a_p + v_i x S_i r_i                          (2)
     """
     place_bodies(tree, ws, x_y)
     x, R = ws.x, ws.R[0]
