@@ -160,26 +160,20 @@ def move_bodies(tree: Tree, ws: Workspace, x_y, gravity):
 
 
 @kernel
-def differentiate_motion(tree: Tree, ws: Workspace):
-    """Fill ``ws.dv``, the derivatives of twists by the state; needs `move_bodies`.
+def differentiate_motion(tree: Tree, ws: Workspace, dv_out):
+    """Fill the derivatives (nb, m_y, 6) of twists by [H; y], by rows; needs `move_bodies`.
 
-    base: dv = 1 (v)                                                                     (1)
-    dv_i = ^iX_p dv_p,  own columns: s += (^iX_p v_p) x S,  r += S                       (2)
+    dv_0 = 0;  dv_i = ^iX_p dv_p + ((^iX_p v_p) x S_i) G_i; those by nu_y are Jacobians
     """
-    nb, m = tree.parent.shape[0], 6 + tree.armature.shape[0]
-    ws.dv[0] = 0.0
-    for e in range(6):
-        ws.dv[0, m + e, e] = 1.0
-    for i in range(1, nb):
-        p, first, end = tree.parent[i], tree.v_start[i], tree.v_start[i] + tree.v_size[i]
-        for c in range(2 * m):
-            motion_to_child(ws.R[i], ws.o[i], ws.dv[p, c], ws.dv[i, c])
-        moved = ws.moved
+    dv_out[0] = 0.0
+    for i in range(1, dv_out.shape[0]):
+        p, moved = tree.parent[i], ws.moved
+        for c in range(dv_out.shape[1]):
+            motion_to_child(ws.R[i], ws.o[i], dv_out[p, c], dv_out[i, c])
         motion_to_child(ws.R[i], ws.o[i], ws.v[p], moved)
-        for c in range(first, end):
-            add_cross_motion(moved, tree.subspace[c], 1.0, ws.dv[i, 6 + c])
-            for e in range(6):
-                ws.dv[i, m + 6 + c, e] += tree.subspace[c, e]
+        for c in range(tree.v_start[i], tree.v_start[i] + tree.v_size[i]):
+            row = dv_out[i, 6 + tree.master[c]]
+            add_cross_motion(moved, tree.subspace[c], tree.multiplier[c], row)
 
 
 @kernel

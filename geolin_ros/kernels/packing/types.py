@@ -89,7 +89,7 @@ class Wrenches(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch of `kernels.kinematics`; k = 2 (6 + n), columns [H; s; v; r]."""
+    """Scratch of `kernels.kinematics`."""
 
     R: Array
     """(nb, 3, 3) rotation from body i to its parent (body 0: to the world)."""
@@ -107,8 +107,6 @@ class Workspace(NamedTuple):
     """(nb, 6) S_i r_i."""
     moved: Array
     """(6,) temporary."""
-    dv: Array
-    """(nb, k, 6) row c: derivative of v by coordinate c of [H; s; v; r]."""
     x: Array
     """(22 + n_q + n,) state of the tree, [H by rows (16) | s | v | r]."""
 
@@ -117,5 +115,5 @@ def make_workspace(tree: Tree) -> Workspace:
     """Return zeroed scratch for ``tree``."""
     nb, n, n_q = tree.parent.shape[0], tree.armature.shape[0], tree.offset.shape[0]
     places = (nb, 3, 3), (nb, 3), (nb, 3, 3), (nb, 3)
-    motion = (nb, 6), (nb, 6), (nb, 6), (6,), (nb, 12 + 2 * n, 6)
+    motion = (nb, 6), (nb, 6), (nb, 6), (6,)
     return Workspace(*map(np.zeros, (*places, *motion, (22 + n_q + n,))))

@@ -109,13 +109,10 @@ class Motion:
 
         tree, n = model.tree, model.n
         self._ws, self._first = make_workspace(tree), 6 + n - model.m
-        self._J, J_dot = np.zeros((2, len(model.body_names), 6 + n, 6))
+        self._J, self._dv, J_dot = np.zeros((3, len(model.body_names), 6 + n, 6))
         kinematics.move_bodies(tree, self._ws, state.data, np.zeros(3))
         kinematics.propagate_jacobians(tree, self._ws, self._J, J_dot)
-        kinematics.differentiate_motion(tree, self._ws)
-        self._T = np.zeros((6 + tree.master.size, 6 + n))  # nu = T nu_y for mimic joints
-        self._T[:6, :6] = np.eye(6)
-        self._T[6 + np.arange(tree.master.size), 6 + tree.master] = tree.multiplier
+        kinematics.differentiate_motion(tree, self._ws, self._dv)
 
     def end(self, at: Frame) -> End:
         """Return a frame of the robot as it moves."""
@@ -123,10 +120,8 @@ class Motion:
         H = np.eye(4)
         H[:3, :3], H[:3, 3] = ws.world_R[i], ws.world_o[i]
         H = H @ at.placement
-        dV, T = X @ ws.dv[i].T, self._T[:, self._first :]
-        half = dV.shape[1] // 2
-        own = np.hstack((dV[:, :half] @ T, dV[:, half:] @ T))
-        return End(H, X @ ws.v[i], X @ ws.a[i], X @ self._J[i, self._first :].T, own)
+        J, by_position = (X @ rows[i, self._first :].T for rows in (self._J, self._dv))
+        return End(H, X @ ws.v[i], X @ ws.a[i], J, np.hstack((by_position, J)))
 
 
 def _classical(end: End) -> Array:
