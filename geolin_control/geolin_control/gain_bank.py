@@ -134,7 +134,8 @@ def build(
             (here, before), (there, after) = done[-1], ahead[-1]
             halfway = _halfway(model, here, there)
             between = design(model, halfway, tuning)
-            error = _error(interpolated(before, after, 0.5), between)
+            off = interpolated(before, after, 0.5).K - between.K
+            error = float(np.linalg.norm(off) / np.linalg.norm(between.K))
             if error <= tolerance:
                 done.append(ahead.pop())
                 errors.append(error)
@@ -187,10 +188,6 @@ def _halfway(model: TreeModel, first: Equilibrium, second: Equilibrium) -> Equil
     com = 0.5 * sum(centre_of_mass(model, p.state).com[:2] for p in (first, second))
     state = standing_posture(model, first.stands_on, feet=footholds, com=com, start=start)
     return equilibrium(model, state, first.stands_on)
-
-
-def _error(K: Gains, exact: Gains) -> float:
-    return float(np.linalg.norm(K.K - exact.K) / np.linalg.norm(exact.K))
 
 
 class SteadyContacts:

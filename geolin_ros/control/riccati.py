@@ -93,15 +93,6 @@ class _Problem(NamedTuple):
         V = self.L.T @ K - self.Z
         return self.A - self.B @ K, self.H + V.T @ V
 
-    def decays(self, F: Array, P: Array, decrease: Array) -> bool:
-        """Return whether F is stable, by Lyapunov's proof or, where that fails, by eigenvalues.
-
-        ``decrease`` is P - F'PF, what x'Px loses in a step.
-        """
-        if _is_positive(P) and _is_positive(decrease - MARGIN * P):
-            return True
-        return bool(np.max(np.abs(np.linalg.eigvals(F))) ** 2 < 1.0 - MARGIN)
-
 
 class _RefusedError(Exception):
     """Why one way to a solution did not lead there."""
@@ -222,7 +213,8 @@ def _accepted(
             raise _RefusedError(f'residual {residual:.1e} may be of a gain that is off')
     elif not residual <= RESIDUAL:
         raise _RefusedError(f'residual {residual:.1e} exceeds {RESIDUAL:g}')
-    if not problem.decays(F, P, decrease):
+    is_proved = _is_positive(P) and _is_positive(decrease - MARGIN * P)  # by Lyapunov
+    if not (is_proved or np.max(np.abs(np.linalg.eigvals(F))) ** 2 < 1.0 - MARGIN):
         raise _RefusedError('the closed loop does not decay')
     return RiccatiSolution(K, P, F, residual, correction, method)
 
@@ -338,7 +330,7 @@ def _checked(
         )
     Z = lapack.dtrtrs(L, s.T, lower=True)[0]
     H = q - Z.T @ Z
-    slack = 1e-9 * max(_size(q), np.finfo(np.float64).tiny)
+    slack = 1e-9 * max(_size(q), _TINY)
     raised = H.copy()
     raised.ravel()[:: n + 1] += slack
     if not _is_positive(raised):

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where base and feet should be over the horizon: a kinematic reference with its efforts.
 
-Feet stand where they are measured, then where they were planned. It need not be possible: what it
-asks of the dynamics is the defect of its linearization.
+Feet stand where they are measured, then where they were planned, and legs reach for them at all
+nodes at once. It need not be possible: what it asks of the dynamics is the defect of its
+linearization.
 """
 
 from collections.abc import Sequence
@@ -14,13 +15,12 @@ import numpy as np
 
 from geolin_ros.control.support import Support
 from geolin_ros.dynamics.functions import inverse_dynamics
-from geolin_ros.dynamics.kinematics import Places
+from geolin_ros.dynamics.kinematics import Places, Points
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 from geolin_walking.gait import Gait, Phase, Schedule, Swing
-from geolin_walking.legs import Legs
 
 ACCELERATION = 2.0
 """Of the command [m/s^2], and [rad/s^2] of its turning."""
@@ -36,6 +36,10 @@ EARLIEST = 0.6
 """Share of a swing from which on a touch is the landing."""
 STILL = 0.02
 """A command, and a velocity of the reference, below it is a stop [m/s, rad/s]."""
+DAMPING = 1e-4  # of the least squares of legs
+LARGEST_STEP = 0.5  # [rad]
+ITERATIONS = 6
+ENOUGH = 5e-5  # [m, rad]
 
 
 class Command(NamedTuple):
@@ -75,6 +79,80 @@ class Path(NamedTuple):
     yaw: Array
     v: Array
     """(N + 1, 3) in the world: x, y, yaw."""
+
+
+class Legs:
+    """The ``joints`` between the base and each foot, by number."""
+
+    def __init__(self, model: TreeModel, supports: Sequence[Support]) -> None:
+        self.model = model
+        self.points = Points(model, [support.at(model) for support in supports])
+        state = model.random_state(np.random.default_rng(0))
+        J = self.points([state]).J[0]
+        joints = [np.flatnonzero(np.any(leg[:, 6:], axis=0)) for leg in J]
+        self.joints: list[IntArray] = joints
+        alike: dict[tuple[int, int], list[int]] = {}
+        for k, support in enumerate(supports):
+            alike.setdefault((support.rows, len(joints[k])), []).append(k)
+        self._legs = [
+            (size, np.array(feet), np.array([joints[k] for k in feet]))
+            for (size, _), feet in alike.items()
+        ]
+        self._s = slice(16, 16 + model.n)
+        self._last: Array | None = None
+
+    def bend(self, data: Array, p: Array, R: Array, passed: int = 0) -> Places:
+        """Move the legs of states (N, ...) so that feet are at p (N, K, 3), soles along R.
+
+        Legs start as they were after the last call, where so many nodes have passed since.
+        """
+        self._take_up(data, passed)
+        limits = self.model.limits
+        for _ in range(ITERATIONS):
+            at, error = self._step(data, p, R)
+            if error < ENOUGH:
+                break
+        else:
+            at = self.points(data)
+        self._last = data[:, self._s].copy()
+        np.clip(data[:, self._s], limits.lower, limits.upper, out=data[:, self._s])
+        return at if np.array_equal(self._last, data[:, self._s]) else self.points(data)
+
+    def approach(self, data: Array, p: Array, R: Array, passed: int) -> None:
+        """Move the legs nearly as `bend`, by one step."""
+        self._take_up(data, passed)
+        self._step(data, p, R)
+        self._last = data[:, self._s].copy()
+
+    def _take_up(self, data: Array, passed: int) -> None:
+        if self._last is not None:
+            nodes = np.minimum(np.arange(len(data)) + passed, len(data) - 1)
+            for _, _, joints in self._legs:
+                data[:, 16 + joints] = self._last[nodes][:, joints]
+
+    def _step(self, data: Array, p: Array, R: Array) -> tuple[Places, float]:
+        """Move the legs unless they are near enough; return where feet were, and how far off."""
+        at, errors = self.points(data), []
+        for size, feet, _ in self._legs:
+            error = p[:, feet] - at.p[:, feet]
+            if size == 6:
+                turn = turn_between(at.R[:, feet], R[:, feet])
+                error = np.concatenate((error, turn), axis=-1)
+            errors.append(error)
+        largest = max(float(np.abs(error).max()) for error in errors)
+        if largest >= ENOUGH:
+            for (size, feet, joints), error in zip(self._legs, errors, strict=True):
+                step = _least_squares(_of_legs(at, size, feet, joints), error)
+                data[:, 16 + joints] += np.clip(step, -LARGEST_STEP, LARGEST_STEP)
+        return at, largest
+
+    def move(self, data: Array, at: Places, v: Array) -> None:
+        """Set the rates of the legs so that feet move with v (N, K, 6) in world axes."""
+        base = data[:, None, 16 + self.model.n : 22 + self.model.n, None]
+        for size, feet, joints in self._legs:
+            missing = v[:, feet, :size] - (at.J[:, feet, :size, :6] @ base)[..., 0]
+            J = _of_legs(at, size, feet, joints)
+            data[:, 22 + self.model.n + joints] = _least_squares(J, missing)
 
 
 class Planner:
@@ -352,3 +430,23 @@ def about_z(angle: Array | float) -> Array:
 def in_world(v: Array, yaw: Array | float) -> Array:
     """Return (vx, vy, yaw rate) (..., 3) in world axes."""
     return np.asarray((about_z(yaw) @ v[..., None])[..., 0])
+
+
+def turn_between(first: Array, second: Array) -> Array:
+    """Return the sine times the axis (..., 3) of the turn from axes to others (..., 3, 3)."""
+    R = second @ first.swapaxes(-1, -2)
+    skew = 0.5 * (R - R.swapaxes(-1, -2))
+    return np.stack((skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]), axis=-1)
+
+
+def _of_legs(at: Places, size: int, feet: IntArray, joints: IntArray) -> Array:
+    """Return the Jacobians (N, legs, size, joints) of feet by the joints of their legs."""
+    J = at.J[:, feet, :size, 6:]
+    return np.take_along_axis(J, joints[None, :, None, :], axis=3)
+
+
+def _least_squares(J: Array, error: Array) -> Array:
+    """Return damped least squares J^+ e of all nodes and legs."""
+    J_t = J.swapaxes(-1, -2)
+    M = J_t @ J + DAMPING * np.eye(J.shape[-1])
+    return np.asarray(np.linalg.solve(M, J_t @ error[..., None])[..., 0], dtype=np.float64)

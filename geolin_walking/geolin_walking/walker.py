@@ -36,8 +36,7 @@ from geolin_ros.typing import Array, IntArray
 from geolin_walking.cones import Cones
 from geolin_walking.footsteps import Stepper
 from geolin_walking.gait import HUMANOID, QUADRUPED, Phase, WalkingWeights, steps, trot
-from geolin_walking.legs import turn_between
-from geolin_walking.reference import Command, Planner, Reference
+from geolin_walking.reference import Command, Planner, Reference, turn_between
 
 CONTACT_DAMPING = 40.0
 """Of the contacts in the model: a foot that still moves is at rest soon [1/s]."""

@@ -13,8 +13,7 @@ import pytest
 from geolin_control.stages import StageProblem
 from geolin_walking.cones import Cones
 from geolin_walking.gait import Phase
-from geolin_walking.legs import Legs
-from geolin_walking.reference import Command
+from geolin_walking.reference import Command, Legs
 from geolin_walking.walker import RECURSIONS, walker_for
 from geolin_walking.walking_stream import WALKING_TABLE, WalkingStream
 from support.messages import SECOND, twist
