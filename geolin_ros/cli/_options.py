@@ -213,17 +213,11 @@ def first_drops() -> 'Callable[[DroppedInput], None]':
 
 
 def show(options: argparse.Namespace, result: Any, text: str) -> None:
-    """Print a result, as JSON if that is asked for, or as a text."""
+    """Print a text, or the result as JSON, in which NaN and inf are null: JSON has neither."""
     if options.json:
-        print_json(result)
-    else:
-        print(text)
-
-
-def print_json(result: Any) -> None:
-    """Print a result as JSON; NaN and inf, which JSON does not have, become null."""
-    strict = json.loads(json.dumps(result), parse_constant=lambda _: None)
-    print(json.dumps(strict, indent=2))
+        strict = json.loads(json.dumps(result), parse_constant=lambda _: None)
+        text = json.dumps(strict, indent=2)
+    print(text)
 
 
 def _parameter(text: str) -> tuple[str, Any]:

@@ -17,7 +17,7 @@ from geolin_ros.cli._options import (
     add_bag_arguments,
     add_output_arguments,
     open_bags,
-    print_json,
+    show,
 )
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
 from geolin_ros.control.support import Support
@@ -87,8 +87,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if routes:
         save_bank(build(model, routes, tolerance=options.tolerance), model, options.output)
-    if options.json:
-        print_json({'output': str(options.output) if routes else None, 'contact_sets': report})
+    output = str(options.output) if routes else None
+    show(options, {'output': output, 'contact_sets': report}, f'gains: {output or "none"}')
     return int(not routes)
 
 

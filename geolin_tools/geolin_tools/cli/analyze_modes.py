@@ -3,12 +3,11 @@
 """``geolin analyze-modes``: what joint efforts can do with a robot that stands, or flies."""
 
 import argparse
-import json
 from pathlib import Path
 
 from geolin_control.cli._stance import add_contacts_argument, add_positions_argument, read_supports
 
-from geolin_ros.cli._options import add_robot_arguments, read_model
+from geolin_ros.cli._options import add_robot_arguments, read_model, show
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture, state_with
 from geolin_ros.control.stabilizability import analyze_modes
@@ -43,9 +42,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         report = analyze_modes(model, state_with(model, joints), horizon=options.horizon)
         text, balance = report.text(), None
-    if options.json:
-        text = json.dumps({'equilibrium': balance, 'modes': report.as_dict()}, indent=2)
-    print(text)
+    show(options, {'equilibrium': balance, 'modes': report.as_dict()}, text)
     if options.picture:
         from geolin_tools.modes import save_picture
 

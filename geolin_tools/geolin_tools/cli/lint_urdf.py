@@ -4,7 +4,6 @@
 
 import argparse
 import dataclasses
-import json
 import math
 import warnings
 from collections import Counter
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros import mjcf, urdf
-from geolin_ros.cli._options import add_file_arguments
+from geolin_ros.cli._options import add_file_arguments, show
 from geolin_ros.description import (
     SEVERITIES,
     SINGLE_AXIS_KINDS,
@@ -63,15 +62,11 @@ def run(options: argparse.Namespace) -> int:
     file = locate(options.file)
     found, model = lint(file, options.root)
     counts = {s: sum(finding.severity == s for finding in found) for s in SEVERITIES}
-    if options.json:
-        findings = [dataclasses.asdict(finding) for finding in found]
-        print(json.dumps({'source': str(file), 'findings': findings}, indent=2))
-    else:
-        for finding in found:
-            print(finding)
-        print(', '.join(f'{count} {severity}s' for severity, count in counts.items()))
-        if model is not None:
-            print(model.summary().splitlines()[0])
+    findings = [dataclasses.asdict(finding) for finding in found]
+    lines = [*map(str, found), ', '.join(f'{count} {s}s' for s, count in counts.items())]
+    if model is not None:
+        lines.append(model.summary().splitlines()[0])
+    show(options, {'source': str(file), 'findings': findings}, '\n'.join(lines))
     return int(counts['error'] > 0 or (options.strict and counts['warning'] > 0))
 
 
