@@ -7,7 +7,6 @@ The URDF reader and descriptions written in code both end here; `geolin_ros.mode
 
 from geolin_ros.description.checks import (
     SHORTEST_AXIS,
-    check_tree,
     check_values,
     stands_on_world,
     tree_findings,
@@ -40,7 +39,7 @@ from geolin_ros.description.overlay import (
 __all__ = [
     'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',
     'ContactKind', 'Description', 'Finding', 'Joint', 'Limits', 'Link', 'Loop', 'Mimic', 'Refused',
-    'Severity', 'apply_overlay', 'attach_payloads', 'check_tree', 'check_values', 'constraint_of',
+    'Severity', 'apply_overlay', 'attach_payloads', 'check_values', 'constraint_of',
     'lock_joints', 'mass_properties', 'merged', 'parse_overlay', 'raise_errors', 'stands_on_world',
     'tree_findings',
 ]  # fmt: skip

@@ -25,13 +25,8 @@ _RANGES: tuple[tuple[str, str, Any], ...] = (
 )
 
 
-def check_tree(description: Description) -> None:
-    """Raise `ModelError` unless names are unique and every link hangs on one root."""
-    raise_errors(description.source, tree_findings(description), ModelError)
-
-
 def tree_findings(description: Description) -> list[Finding]:
-    """Return what keeps links and joints from being one tree: empty if nothing does."""
+    """Return what keeps links and joints of unique names from being one tree, if anything."""
     links = [link.name for link in description.links]
     if not links:
         return [_error('', 'no links, expected at least one', 'add <link name="..."/>')]

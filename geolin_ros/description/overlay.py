@@ -243,8 +243,7 @@ def _with_followers(description: Description, positions: dict[str, float]) -> di
 
 
 def _fixed(joint: Joint, position: float) -> Joint:
-    axis = np.asarray(joint.axis, dtype=np.float64)
-    axis = axis / np.linalg.norm(axis)
+    axis = np.asarray(joint.axis, dtype=np.float64) / np.linalg.norm(joint.axis)
     pitch = joint.pitch if joint.kind == 'helical' else 0.0
     along, about = (1.0, 0.0) if joint.kind == 'prismatic' else (pitch, 1.0)
     motion = se3.exp(position * np.concatenate((along * axis, about * axis)))

@@ -167,7 +167,6 @@ class _Reader:
         self._body_names = [_name(compiled.body(b), 'body', b) for b in range(compiled.nbody)]
         self._springs = not self._disables('SPRING')
         self._dampers = not self._disables('DAMPER')
-        self._has_passive_forces = self._springs or self._dampers  # MuJoCo computes none then
         self._mimics, self._locked = dict[int, Mimic](), dict[str, float]()
         self._links, self._joints = list[Link](), list[Joint]()
         self._findings: list[Finding] = []
@@ -355,7 +354,8 @@ class _Reader:
     def _check(self) -> None:
         """Refuse what acts on the joints and cannot be read."""
         m, option = self._m, self._m.opt
-        springs, dampers, passive = self._springs, self._dampers, self._has_passive_forces
+        springs, dampers = self._springs, self._dampers
+        passive = springs or dampers  # else MuJoCo computes none
         losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
         falls = np.any(option.gravity) and not self._disables('GRAVITY')
         of_joints = np.isin(m.actuator_trntype, _TO_JOINTS)  # else of something else

@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geolin_ros.description import (
+    SINGLE_AXIS_KINDS,
     Description,
     Finding,
     Joint,
     Link,
-    check_tree,
     mass_properties,
     merged,
     raise_errors,
+    tree_findings,
 )
 from geolin_ros.errors import (
     ModelError,
@@ -88,7 +89,7 @@ def number_bodies(
     """
     named = {link.name for link in description.links}
     description, chains = _expand_chains(description)
-    check_tree(description)  # with the names of the chains
+    raise_errors(description.source, tree_findings(description), ModelError)  # chains in it
     if order is not None:
         order = [step for name in order for step in chains.get(name, (name,))]
     links = {link.name: link for link in description.links}
@@ -221,7 +222,7 @@ def _check_kind(description: Description, joint: Joint) -> None:
 
 def _resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, DependentJoint]:
     """Return the dependent joints by name, each with an independent master."""
-    by_name = {joint.name: joint for joint in moving}
+    by_name = {joint.name: joint for joint in moving if joint.kind in SINGLE_AXIS_KINDS}
     found: list[Finding] = []
     resolved = {}
     for joint in moving:
@@ -230,8 +231,8 @@ def _resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, 
             if mimic.joint not in by_name or mimic.joint in seen:
                 chain = ' -> '.join((*seen, mimic.joint))
                 problem = (
-                    f'mimics joint {mimic.joint!r}, which does not exist, does not move or '
-                    f'follows it in turn ({chain}), expected a moving joint'
+                    f'mimics joint {mimic.joint!r}, which does not exist, does not move, has '
+                    f'several axes or follows it in turn ({chain}), expected a joint with one axis'
                 )
                 fix = (
                     f'{did_you_mean(mimic.joint, by_name)}correct its <mimic>, or set '
@@ -243,11 +244,6 @@ def _resolve_mimics(description: Description, moving: list[Joint]) -> dict[str, 
             multiplier *= mimic.multiplier
             link = by_name[mimic.joint]
             seen.append(link.name)
-        if len(seen) > 1 and len(KINDS[link.kind].rates) > 1:
-            raise UnsupportedJointError(
-                f'{description.source}: joint {joint.name!r} mimics {link.name!r}, which is '
-                f'{link.kind}, expected a joint with one axis; remove <mimic>'
-            )
         if joint.mimic is not None:
             resolved[joint.name] = DependentJoint(joint.name, link.name, multiplier, offset)
     raise_errors(description.source, dict.fromkeys(found), ModelError)
@@ -291,9 +287,9 @@ def _tree_arrays(
     tree = Tree(
         parent=np.array([body.parent for body in bodies], dtype=np.int64),
         kind=by_body(BASE, np.array([kind.code for kind in kinds], dtype=np.int64)),
-        q_start=by_body(0, _starts(q_size)),
+        q_start=by_body(0, np.cumsum(q_size) - q_size),
         q_size=by_body(0, q_size),
-        v_start=by_body(0, _starts(v_size)),
+        v_start=by_body(0, np.cumsum(v_size) - v_size),
         v_size=by_body(6 if base == 'floating' else 0, v_size),
         subspace=np.concatenate([np.empty((0, 6)), *map(motion_subspace, ordered)]),
         rotation=np.ascontiguousarray(placements[:, :3, :3]),
@@ -314,10 +310,6 @@ def _tree_arrays(
     for array in tree:
         array.setflags(write=False)
     return tree
-
-
-def _starts(sizes: IntArray) -> IntArray:
-    return np.cumsum(sizes) - sizes
 
 
 def _limits(joints: list[Joint]) -> JointLimits:
@@ -398,14 +390,8 @@ def _without_inertia(tree: Tree, names: Sequence[str]) -> Iterator[Finding]:
                 + ('the joint' if i else "the base: base='fixed'"),
             )
         if i:
-            X, p = _generic_transform(tree, i), tree.parent[i]
-            articulated[p] += X.T @ left @ X
-            composite[p] += X.T @ composite[i] @ X
-
-
-def _generic_transform(tree: Tree, i: int) -> Array:
-    """Return ^iX_p with joint i moved by an arbitrary amount, so that no axes align by chance."""
-    twist = tree.subspace[tree.v_start[i] : tree.v_start[i] + tree.v_size[i]].sum(axis=0)
-    H = np.eye(4)
-    H[:3, :3], H[:3, 3] = tree.rotation[i], tree.translation[i]
-    return se3.adjoint(se3.inverse(H @ se3.exp((0.3 + 0.1 * (i % 7)) * twist)))
+            H, p = np.eye(4), tree.parent[i]
+            H[:3, :3], H[:3, 3] = tree.rotation[i], tree.translation[i]
+            H = H @ se3.exp((0.3 + 0.1 * (i % 7)) * S.sum(axis=1))  # no axes align by chance
+            articulated[p] += moved_inertia(left, H)
+            composite[p] += moved_inertia(composite[i], H)

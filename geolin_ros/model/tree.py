@@ -184,12 +184,9 @@ class TreeModel:
             by default it does not.
         """
         _check_options(options)
-        base, mimic, joints = (
-            options.get('base'),
-            options.get('mimic', 'exact'),
-            options.get('joints'),
-        )
-        overlay, friction = options.get('overlay'), options.get('coulomb_friction', False)
+        base, joints = options.get('base'), options.get('joints')
+        mimic, overlay = options.get('mimic', 'exact'), options.get('overlay')
+        friction = options.get('coulomb_friction', False)
         if overlay is not None:
             description = apply_overlay(description, overlay)
         check_values(description)

@@ -218,7 +218,7 @@ class TestReading:
         [
             ({'kind': 'spherical', 'stiffness': 1.0}, {}, UnsupportedJointError, 'stiffness 1'),
             ({'kind': 'spherical', 'mimic': Mimic('k')}, {}, UnsupportedJointError, 'one axis'),
-            ({'kind': 'spherical'}, {'mimic': Mimic('j')}, UnsupportedJointError, 'spherical'),
+            ({'kind': 'spherical'}, {'mimic': Mimic('j')}, ModelError, 'several axes'),
             ({}, {'name': 'j/first'}, ModelError, "2 joints are named 'j/first'"),
             ({'kind': 'screw'}, {}, UnsupportedJointError, 'screw'),
             ({'second_axis': [2.0, 0.0, 0.0]}, {}, ModelError, 'parallel axes'),
