@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
         for number in handled:
             signal.signal(number, _once(received))
         with warnings.catch_warnings(), compile_line(name):
-            warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` say them
+            warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` print them
             given = dict(map(argument_of, getattr(options, 'xacro_args', ())))
             with xacro_arguments(given):
                 status = int(options.run(options))

@@ -5,14 +5,12 @@
 import argparse
 import json
 import sys
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geolin_ros.description.safe_yaml import parse_yaml
-from geolin_ros.errors import ModelWarning
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.robots import locate
 from geolin_ros.stream.parameters.linearizer import loops_of
@@ -126,7 +124,7 @@ def add_file_arguments(parser: 'argparse._ActionsContainer') -> None:
 
 
 def read_model(file: Path, options: argparse.Namespace, **reading: Any) -> TreeModel:
-    """Return the robot as `add_reading_arguments` say and ``reading``; its warnings unsaid."""
+    """Return the robot as `add_reading_arguments` say and ``reading``."""
     given: dict[str, Any] = {
         'mimic': options.mimic,
         'overlay': options.overlay,
@@ -136,9 +134,7 @@ def read_model(file: Path, options: argparse.Namespace, **reading: Any) -> TreeM
     }
     if options.base is not None:
         given['base'] = options.base
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        return TreeModel.from_file(file, **given)
+    return TreeModel.from_file(file, **given)
 
 
 def add_new_bag_arguments(parser: argparse.ArgumentParser) -> None:

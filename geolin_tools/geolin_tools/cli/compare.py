@@ -3,7 +3,6 @@
 """``geolin compare``: how far two runs, or two models, are apart."""
 
 import argparse
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from geolin_ros.cli._options import Progress, add_output_arguments, add_xacro_argument, show
 from geolin_ros.datasets import open_dataset
-from geolin_ros.errors import ModelWarning, RecordingError
+from geolin_ros.errors import RecordingError
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.mjcf import is_mjcf
 from geolin_ros.model.tree import TreeModel
@@ -121,16 +120,14 @@ def _apart(pairs: Iterable[tuple[Array, Array]]) -> dict[str, float]:
 
 def _compare_models(a: str, b: str) -> Difference:
     """Compare A, B and accelerations at random states, if both have the same joints."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', ModelWarning)
-        first, second = TreeModel.from_file(a), TreeModel.from_file(b)
-        is_alike = first.base == second.base and set(first.joint_names) == set(second.joint_names)
-        # of a joint with several axes, each has a name
-        joints = dict.fromkeys(
-            name if name in first.body_of_joint else name.rpartition('/')[0]
-            for name in first.joint_names
-        )
-        same = TreeModel.from_file(b, joints=list(joints)) if is_alike else None
+    first, second = TreeModel.from_file(a), TreeModel.from_file(b)
+    is_alike = first.base == second.base and set(first.joint_names) == set(second.joint_names)
+    # of a joint with several axes, each has a name
+    joints = dict.fromkeys(
+        name if name in first.body_of_joint else name.rpartition('/')[0]
+        for name in first.joint_names
+    )
+    same = TreeModel.from_file(b, joints=list(joints)) if is_alike else None
     sentences, quantities = [], {}
     for name in ('name', 'base', 'total_mass', 'joint_names', 'body_names', 'hash'):
         mine, other = getattr(first, name), getattr(second, name)
