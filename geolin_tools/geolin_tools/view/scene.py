@@ -82,7 +82,8 @@ def drawn(model: TreeModel, source: str | Path) -> Drawn:
             if meshes:
                 solids += [Solid(link, frame.body, mesh) for mesh in meshes]
                 break
-    for body in sorted(set(range(len(model.body_names))) - {solid.body for solid in solids}):
+    with_links = {frame.body for frame in model.frames.values()}  # others are within joints
+    for body in sorted(with_links - {solid.body for solid in solids}):
         solids += [Solid(model.body_names[body], body, mesh) for mesh in _capsules(model, body)]
     return Drawn(tuple(solids), tuple(notes))
 
