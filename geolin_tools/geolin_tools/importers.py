@@ -43,40 +43,34 @@ class Quantity(NamedTuple):
     is_needed: bool = True
 
 
-TYPES: dict[str, tuple[str, dict[str, Quantity]]] = {
-    'joint_states': (
-        bags.JOINT_STATE,
-        {
-            'position': Quantity(PLACES, 'position', None),
-            'velocity': Quantity(SPEEDS, 'velocity', None, is_needed=False),
-            'effort': Quantity(FORCES, 'effort', None, is_needed=False),
-        },
-    ),
-    'imu': (
-        bags.IMU,
-        {
-            'angular_velocity': Quantity(SPEEDS, 'angular_velocity'),
-            'linear_acceleration': Quantity(ACCELERATIONS, 'linear_acceleration'),
-        },
-    ),
-    'odometry': (
-        bags.ODOMETRY,
-        {
-            'position': Quantity(PLACES, 'pose.pose.position'),
-            'orientation': Quantity(TURNS, 'pose.pose.orientation', 4),
-            'linear_velocity': Quantity(SPEEDS, 'twist.twist.linear', is_needed=False),
-            'angular_velocity': Quantity(SPEEDS, 'twist.twist.angular', is_needed=False),
-        },
-    ),
-    'wrench': (
-        bags.WRENCH,
-        {
-            'force': Quantity(FORCES, 'wrench.force'),
-            'moment': Quantity(FORCES, 'wrench.torque', is_needed=False),
-        },
-    ),
+TYPES = {
+    'joint_states': bags.JOINT_STATE,
+    'imu': bags.IMU,
+    'odometry': bags.ODOMETRY,
+    'wrench': bags.WRENCH,
 }
-"""Message and fields of each type of topic."""
+"""Message of each type of topic."""
+FIELDS = {
+    'joint_states': {
+        'position': Quantity(PLACES, 'position', None),
+        'velocity': Quantity(SPEEDS, 'velocity', None, is_needed=False),
+        'effort': Quantity(FORCES, 'effort', None, is_needed=False),
+    },
+    'imu': {
+        'angular_velocity': Quantity(SPEEDS, 'angular_velocity'),
+        'linear_acceleration': Quantity(ACCELERATIONS, 'linear_acceleration'),
+    },
+    'odometry': {
+        'position': Quantity(PLACES, 'pose.pose.position'),
+        'orientation': Quantity(TURNS, 'pose.pose.orientation', 4),
+        'linear_velocity': Quantity(SPEEDS, 'twist.twist.linear', is_needed=False),
+        'angular_velocity': Quantity(SPEEDS, 'twist.twist.angular', is_needed=False),
+    },
+    'wrench': {
+        'force': Quantity(FORCES, 'wrench.force'),
+        'moment': Quantity(FORCES, 'wrench.torque', is_needed=False),
+    },
+}
 ABOUT = ('type', 'names', 'frame', 'child_frame')
 COLUMNS = ('from', 'file', 'unit', 'scale', 'width')
 KEYS = ('robot_description', 'file', 'time', 'topics')
@@ -121,12 +115,12 @@ def write_log(
             bag.add_topic('/robot_description', bags.STRING)
             bag.write('/robot_description', min(stamps), described)
         for name, topic in log.topics.items():
-            bag.add_topic(name, TYPES[topic.kind][0])
+            bag.add_topic(name, TYPES[topic.kind])
         for k, stamp in watch(enumerate(stamps), len(stamps)):
             for name, topic in log.topics.items():
                 write_stamp(topic.message.header.stamp, stamp)
                 for field, values in topic.fields.items():
-                    place = TYPES[topic.kind][1][field].place
+                    place = FIELDS[topic.kind][field].place
                     if topic.kind == 'joint_states':
                         setattr(topic.message, place, values[k])
                         continue
@@ -251,7 +245,7 @@ def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
     kind = str(values.get('type'))
     if kind not in TYPES:
         raise unknown_name('type', kind, TYPES, where)
-    known = TYPES[kind][1]
+    known = FIELDS[kind]
     _mapping(where, values, (*ABOUT, *known))
     names = values.get('names') or []
     is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
@@ -268,7 +262,7 @@ def _topic(where: str, files: '_Files', values: Mapping[str, Any]) -> Topic:
             fields[field] = _in_si(at, files.columns(at, column), column, quantity.units, width)
         elif quantity.is_needed:
             raise RecordingError(f'{where} has no {field}, expected it; say where it is from')
-    message = bags.empty_message(TYPES[kind][0])
+    message = bags.empty_message(TYPES[kind])
     message.header.frame_id = str(values.get('frame', ''))
     if kind == 'joint_states':
         message.name = names

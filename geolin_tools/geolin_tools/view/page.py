@@ -198,12 +198,9 @@ class ModePanel:
         self._choice.options = (NONE, *self._modes)
         self._text.content = text
         if before is not None and self._modes:
-            shapes = {
-                name: mode.shape / np.linalg.norm(mode.shape) for name, mode in self._modes.items()
-            }
-            self._choice.value = max(
-                shapes, key=lambda name: abs(np.vdot(shapes[name], before.shape))
-            )
+            shapes = np.array([mode.shape for mode in self._modes.values()])
+            alike = np.abs(shapes.conj() @ before.shape) / np.linalg.norm(shapes, axis=1)
+            self._choice.value = [*self._modes][int(alike.argmax())]
             self._describe()
 
     def follow(self) -> None:
