@@ -292,7 +292,12 @@ class Replay:
                 due = begin + (stamp - self._bag.start) * 1e-9 / rate
                 while (left := due - time.monotonic()) > 0.0:
                     self._look(min(left, 0.01))
-                begin += self._pause()
+                if self._behind() > MOST_BEHIND:
+                    paused = time.monotonic()
+                    self._log.info(f'{self._name} is behind: the replay pauses')
+                    while self._behind() >= LESS_BEHIND and self._quiet < QUIET:
+                        self._look(0.01)
+                    begin += time.monotonic() - paused
                 self._now = stamp
                 if stamp - self._shown >= TICK:
                     self._shown, message = stamp, Clock()
@@ -301,16 +306,6 @@ class Replay:
                 self._publishers[connection.topic].publish(bytes(data))
                 self._sent += connection.topic == self._joint_states
                 self._look()
-
-    def _pause(self) -> float:
-        """Wait for a node that is behind; return for how long [s]."""
-        if self._behind() <= MOST_BEHIND:
-            return 0.0
-        begin = time.monotonic()
-        self._log.info(f'{self._name} is behind: the replay pauses')
-        while self._behind() >= LESS_BEHIND and self._quiet < QUIET:
-            self._look(0.01)
-        return time.monotonic() - begin
 
     def finish(self) -> str:
         """Wait for the last answers, and return what became of all; raise as `conclude`."""

@@ -367,9 +367,8 @@ class LinearizerNode(RobotNode):
 
     def _judge(self, pipeline: LinearizerPipeline, window: Window) -> None:
         """Judge a stretch of inputs, and log the warnings about it."""
-        settings = pipeline.stream.settings
-        frame, skew = settings.twist_frame, settings.max_skew
-        pipeline.warnings = findings(window, pipeline.model, frame, skew)
+        model, settings = pipeline.model, pipeline.stream.settings
+        pipeline.warnings = findings(window, model, settings.twist_frame, settings.max_skew)
         for source, sentence in pipeline.warnings.items():
             self._warn(source, sentence)
 

@@ -634,10 +634,9 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         read_only=not parameter.live,
         additional_constraints=', '.join(parameter.choices),
     )
-    if parameter.bounds is not None and isinstance(parameter.default, int):
-        first, last = map(int, parameter.bounds)
-        descriptor.integer_range = [IntegerRange(from_value=first, to_value=last, step=1)]
-    elif parameter.bounds is not None:
-        low, high = parameter.bounds
+    low, high = parameter.bounds or (0.0, 0.0)
+    if parameter.bounds and isinstance(parameter.default, int):
+        descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=1)]
+    elif parameter.bounds:
         descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
     return descriptor

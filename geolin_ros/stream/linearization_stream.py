@@ -129,10 +129,8 @@ class LinearizationStream(StateStream[Answer]):
         self._newest: Any = None  # joint state that the timer has not answered yet
         self._kept: dict[str, Any] = {}  # newest message of each topic, for a later stream
         self._new_effort = np.zeros(model.n)
-        self._passive = np.array(
-            [c for c, name in enumerate(model.joint_names) if name not in model.actuated_joints],
-            dtype=np.intp,
-        )
+        actuated = model.actuated_joints
+        self._passive = np.flatnonzero([name not in actuated for name in model.joint_names])
         self.self_check = SelfCheck(model, settings)
         self.watch = Watch(model, settings.nu_dot == 'predicted')
         self.forget()
@@ -146,8 +144,8 @@ class LinearizationStream(StateStream[Answer]):
         if self._acceleration is not None:
             delay = self._acceleration.delay
             details['delay of measured accelerations [ms]'] = f'{delay * 1e3:.3f}'
-        if self.settings.base_source == 'tf':
-            delay = self._states.base.delay
+        if self.settings.base_source == 'tf' and self.model.base == 'floating':
+            delay = self._states.base.velocity.delay
             details['delay of the linear velocity of the base [ms]'] = f'{delay * 1e3:.3f}'
         return details | self.self_check.details
 

@@ -129,7 +129,7 @@ class TransformInput:
     is not static, the angular velocity of the newest IMU message, and as linear velocity the
     filtered rate of the base origin (`Differentiator`). Start at a frame in which the base moves
     without jumps (odom of REP 105). Raises `ConfigurationError` if the child frame is no link
-    fixed to the base. ``stamp`` is that of the sample made last.
+    fixed to the base. ``stamp`` is of the sample made last, ``velocity`` the linear one.
     """
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
@@ -140,14 +140,9 @@ class TransformInput:
         self._max_skew, self._tolerance = settings.max_skew, settings.quaternion_tolerance
         self.world_frame = settings.tf_world_frame
         self._transforms: dict[str, _Transform] = {}
-        self._velocity = Differentiator(settings.tf_velocity_cutoff)
+        self.velocity = Differentiator(settings.tf_velocity_cutoff)
         self._imu = NewestMessage('IMU message')
         self.stamp: int | None = None
-
-    @property
-    def delay(self) -> float:
-        """How late the linear velocity is [s]."""
-        return self._velocity.delay
 
     def take_imu(self, message: Any) -> None:
         """Keep the angular velocity of a sensor_msgs/Imu.
@@ -180,20 +175,20 @@ class TransformInput:
         if stamp is None or stamp == self.stamp:
             return None
         if starts_anew('transform', stamp, self.stamp):
-            self._velocity.forget()
+            self.velocity.forget()
         self.stamp = stamp
         H = self._tip_P_base
         for link in chain:
             H = link.pose @ H
-        self._velocity.add(stamp, H[:3, 3])
-        if self._velocity.rate is None:
+        self.velocity.add(stamp, H[:3, 3])
+        if self.velocity.rate is None:
             raise DroppedInput(
                 Cause.NO_VELOCITY, 'no velocity of the base yet, expected two transforms first'
             )
         lack = self._imu.lack(stamp, self._max_skew, of='transforms')
         if lack:
             raise DroppedInput(Cause.NO_VELOCITY, f'{lack}; check topic imu, or raise max_skew')
-        v = np.concatenate((H[:3, :3].T @ self._velocity.rate, self._imu.value))
+        v = np.concatenate((H[:3, :3].T @ self.velocity.rate, self._imu.value))
         return BaseSample(stamp, H, v)
 
     def _chain(self) -> list[_Transform]:
@@ -219,9 +214,6 @@ def _pose(stamped: Any, tolerance: float) -> Array:
     check_unit(what, length, tolerance)
     H[:3, :3] = se3.rotation_from_quaternion(quaternion / length)
     return H
-
-
-_CODES = {'child': CHILD_TWIST, 'world': WORLD_TWIST}
 
 
 class BaseFrames:
@@ -266,14 +258,11 @@ class BaseInput:
     and ``world_frame`` are of the odometry taken last.
     """
 
-    delay = 0.0
-    """How late velocities are [s]."""
-
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
         self._child_frame, self._tolerance = settings.child_frame, settings.quaternion_tolerance
         child = self._child_frame if model.base == 'floating' else ''
         self._frames = BaseFrames(model, settings.frame_prefix, child)
-        self._twist_code = _CODES[settings.twist_frame]
+        self._twist_code = CHILD_TWIST if settings.twist_frame == 'child' else WORLD_TWIST
         self._sample = np.zeros(13)
         self.stamp: int | None = None
         self.world_frame = ''

@@ -52,10 +52,6 @@ def _contact(entry: str) -> Contact:
     raise _not('contacts', entry, expected)
 
 
-def _loop(entry: str) -> Loop | None:
-    return None if entry == 'none' else Loop.parse(entry)
-
-
 def loops_of(entries: Sequence[str]) -> list[str] | None:
     """Return the loops that texts name: None if there are no texts, none for ``none``."""
     return [text for text in entries if text != 'none'] if entries else None
@@ -132,7 +128,7 @@ _MODEL = (
         'Closed loops, always in force, each as `frame_a=frame_b kind` or with gains kp and kd '
         'behind, as contacts. Empty: those of an MJCF file; `none`: none.',
         unit='1/s^2 and 1/s',
-        entry=_loop,
+        entry=lambda entry: entry == 'none' or Loop.parse(entry),
     ),
     Parameter(
         'overlay_file',
