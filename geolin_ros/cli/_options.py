@@ -30,56 +30,30 @@ ROLES = (
 
 def add_bag_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare bags, topics, robot and parameters."""
-    parser.add_argument(
-        'bags',
-        nargs='+',
-        type=Path,
-        metavar='BAG',
-        help='rosbag2 folder or file (mcap, sqlite3) or ROS 1 bag; several are merged by time',
-    )
+    about = 'rosbag2 folder or file (mcap, sqlite3) or ROS 1 bag; several are merged by time'
+    parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help=about)
     add_bag_options(parser)
     add_xacro_argument(parser)
 
 
 def add_bag_options(parser: 'argparse._ActionsContainer') -> None:
     """Declare topics, robot and parameters."""
-    parser.add_argument(
-        '--urdf',
-        metavar='FILE',
-        help='URDF, xacro or MJCF, or a bundled robot (default: the one in the bag)',
-    )
-    parser.add_argument(
-        '--params',
-        type=Path,
-        metavar='FILE',
-        help='parameter file of the node (default: what geolin record found it to have)',
-    )
-    parser.add_argument(
-        '-p',
-        dest='values',
-        action='append',
-        default=[],
-        metavar='NAME:=VALUE',
-        help='one parameter, as for the node; overrides the file',
-    )
+    add, about = parser.add_argument, 'URDF, xacro or MJCF, or a bundled robot'
+    add('--urdf', metavar='FILE', help=f'{about} (default: the one in the bag)')
+    about = 'parameter file of the node (default: what geolin record found it to have)'
+    add('--params', type=Path, metavar='FILE', help=about)
+    about = 'one parameter, as for the node; overrides the file'
+    add('-p', dest='values', action='append', default=[], metavar='NAME:=VALUE', help=about)
     for role in ROLES:
-        parser.add_argument(
-            f'--{role.replace("_", "-")}',
-            dest=f'topic_{role}',
-            metavar='TOPIC',
-            help=f'topic of {role.replace("_", " ")} (default: guessed)',
-        )
+        about = f'topic of {role.replace("_", " ")} (default: guessed)'
+        option = f'--{role.replace("_", "-")}'
+        add(option, dest=f'topic_{role}', metavar='TOPIC', help=about)
 
 
 def add_xacro_argument(parser: 'argparse._ActionsContainer') -> None:
     """Declare the values of a xacro file, for `main`."""
-    parser.add_argument(
-        '--xacro-args',
-        nargs='+',
-        default=[],
-        metavar='NAME:=VALUE',
-        help='values of the <xacro:arg> of a xacro file',
-    )
+    add, about = parser.add_argument, 'values of the <xacro:arg> of a xacro file'
+    add('--xacro-args', nargs='+', default=[], metavar='NAME:=VALUE', help=about)
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,36 +64,27 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_reading_arguments(parser: 'argparse._ActionsContainer') -> None:
     """Declare how a robot is read, for `read_model`."""
-    parser.add_argument(
-        '--base',
-        choices=('floating', 'fixed'),
-        help='whether the root link moves (default: floating, unless it is called world; of '
-        'MJCF, as in the file)',
+    add = parser.add_argument
+    about = (
+        'whether the root link moves (default: floating, unless it is called world; of MJCF, as '
+        'in the file)'
     )
-    parser.add_argument(
-        '--mimic',
-        choices=('exact', 'independent'),
-        default='exact',
-        help='mimic joints: exact constraints, or independent joints (default: %(default)s)',
+    add('--base', choices=('floating', 'fixed'), help=about)
+    about = 'mimic joints: exact constraints, or independent joints (default: %(default)s)'
+    add('--mimic', choices=('exact', 'independent'), default='exact', help=about)
+    about = (
+        "closed loops, as 'FRAME_A=FRAME_B point' or surface, perhaps with stiffness and damping "
+        'behind; none for none (default: those of an MJCF file)'
     )
-    parser.add_argument(
-        '--loops',
-        nargs='+',
-        metavar='LOOP',
-        help="closed loops, as 'FRAME_A=FRAME_B point' or surface, perhaps with stiffness and "
-        'damping behind; none for none (default: those of an MJCF file)',
-    )
-    parser.add_argument('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
+    add('--loops', nargs='+', metavar='LOOP', help=about)
+    add('--overlay', type=Path, help='rotors, gears, friction: a YAML file')
     add_file_arguments(parser)
 
 
 def add_file_arguments(parser: 'argparse._ActionsContainer') -> None:
     """Declare what a file needs to be read: values of a xacro file are for `main`."""
-    parser.add_argument(
-        '--root',
-        metavar='BODY',
-        help='first body of the robot, of an MJCF file in which several trees move',
-    )
+    about = 'first body of the robot, of an MJCF file in which several trees move'
+    parser.add_argument('--root', metavar='BODY', help=about)
     add_xacro_argument(parser)
 
 
