@@ -56,18 +56,15 @@ def _candidate_folders() -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / f'geolin_ros-{os.getuid()}'
 
 
-def _is_private(folder: Path) -> bool:
-    """Whether only this user writes into ``folder``: cached machine code is trusted as is."""
-    status = folder.stat()
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022
-
-
 def _cache_folder() -> Path | None:
     """Return the first folder that can hold the cache, or None: compile in memory then."""
     for folder in _candidate_folders():
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _is_private(folder) and os.access(folder, os.W_OK):
+            status = folder.stat()
+            # cached machine code is trusted as is: only this user may write there
+            is_private = status.st_uid == os.getuid() and not status.st_mode & 0o022
+            if is_private and os.access(folder, os.W_OK):
                 return folder
         except OSError:
             continue
@@ -77,18 +74,13 @@ def _cache_folder() -> Path | None:
 CACHE_FOLDER = _cache_folder()
 
 
-def kernel(function: F) -> F:
-    """Compile ``function`` on first use; leave Numba's global cache setting as it was."""
-    return _compiled(function)
-
-
 def lean_kernel(function: F) -> F:
     """Compile a kernel that keeps no count of references to its arrays.
 
     Such a kernel cannot allocate: it would not compile. The counts are atomic operations, which
     cost the fast linearization a quarter of its time.
     """
-    return _compiled(function, _nrt=False)
+    return kernel(function, _nrt=False)
 
 
 def inlined_kernel(function: F) -> F:
@@ -96,7 +88,7 @@ def inlined_kernel(function: F) -> F:
 
     For functions of many vectors, which a call would pass through memory.
     """
-    return _compiled(function, _nrt=False, forceinline=True)
+    return kernel(function, _nrt=False, forceinline=True)
 
 
 class _Cache(FunctionCache):
@@ -140,7 +132,8 @@ def _warn(reason: str) -> None:
     )
 
 
-def _compiled(function: F, **options: Any) -> F:
+def kernel(function: F, **options: Any) -> F:
+    """Compile ``function`` on first use; leave Numba's global cache setting as it was."""
     dispatcher = numba.njit(error_model='numpy', nogil=True, **options)(function)
     if CACHE_FOLDER is None:
         return cast(F, dispatcher)

@@ -11,15 +11,23 @@ has the base. Nothing prescribed is forward dynamics, everything is inverse dyna
 
 Model and wrenches are flat arrays of numbers. State, given values, workspace and results are flat
 arrays of numbers, or of vectors with a sample a lane (`lanes`): the text is the same, and so are
-the operations on each sample. All may be complex numbers, whose imaginary parts carry a
-derivative. Every access can be checked (``NUMBA_BOUNDSCHECK=1``).
+the operations on each sample. All may be complex numbers x + i h x', h tiny, which carry the
+derivative x' through a text that is analytic: questions about size and sign are about their real
+parts. Every access can be checked (``NUMBA_BOUNDSCHECK=1``).
 """
+
+import cmath
+import math
+from typing import Any
+
+from numba import types
+from numba.extending import overload
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.packing import layout as at
 from geolin_ros.kernels.packing.layout import BODY_INTS, DISPLACEMENT_RECORD, WORK_RECORD
 from geolin_ros.kernels.packing.types import BODY_WRENCH, WORLD_ORIENTED_WRENCH
-from geolin_ros.kernels.plain.numbers import cos_sin, not_finite, not_positive, sqrt, tanh, whole
+from geolin_ros.kernels.simd import lanes, trigonometry
 from geolin_ros.kernels.simd.spatial_vectors import (
     cross3,
     cross_force,
@@ -38,6 +46,27 @@ from geolin_ros.kernels.simd.spatial_vectors import (
 )
 from geolin_ros.kernels.simd.vector import get_int
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
+
+
+def _choice(real: Any, complex_: Any) -> Any:
+    """Return a function for kernels: ``complex_`` of complex numbers, else ``real``."""
+
+    def chosen(z):
+        return real(z)
+
+    def choose(z):
+        return complex_ if isinstance(z, types.Complex) else real
+
+    overload(chosen)(choose)
+    return chosen
+
+
+sqrt = _choice(lambda z: math.sqrt(z), lambda z: cmath.sqrt(z))
+tanh = _choice(lambda z: math.tanh(z), lambda z: cmath.tanh(z))
+whole = _choice(lambda z: int(z), lambda z: int(z.real))
+cos_sin = _choice(lambda z: trigonometry.cos_sin(z), lambda z: (cmath.cos(z), cmath.sin(z)))
+not_positive = _choice(lambda z: lanes.not_positive(z), lambda z: lanes.not_positive(z.real))
+not_finite = _choice(lambda z: lanes.not_finite(z), lambda z: lanes.not_finite(z.real))
 
 
 @lean_kernel

@@ -101,13 +101,11 @@ def _set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-def _from_number(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
-    return splat(builder, value, target.lanes)
-
-
 lower_builtin(operator.getitem, Lanes, types.int64)(_get)
 lower_builtin(operator.setitem, Lanes, types.int64, Vector)(_set)
-lower_cast(_FLOAT, Vector)(_from_number)
+lower_cast(_FLOAT, Vector)(
+    lambda context, builder, source, target, value: splat(builder, value, target.lanes)
+)
 
 # --- functions of a number, in each lane -------------------------------------------------------
 

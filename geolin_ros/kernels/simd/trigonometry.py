@@ -10,7 +10,6 @@ depend on the others. Larger angles go through the library, one by one.
 
 import math
 from fractions import Fraction
-from typing import Any
 
 from numba.extending import overload
 
@@ -29,18 +28,14 @@ _SIN = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(9))
 _COS = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(10))
 
 
-def cos_sin(angle: Any) -> Any:
+def cos_sin(angle):
     """Return cosine and sine of an angle, or of a vector of angles."""
     return math.cos(angle), math.sin(angle)
 
 
-def _of_eight(angle: Any) -> Any:
-    return cos_sin_of_eight(angle)
-
-
 @overload(cos_sin)
-def _for_kernels(angle: Any) -> Any:
-    return _of_eight if angle is vector8 else cos_sin
+def _for_kernels(angle):
+    return (lambda angle: cos_sin_of_eight(angle)) if angle is vector8 else cos_sin
 
 
 @lean_kernel

@@ -221,10 +221,8 @@ def store_lanes(typingctx: Any, array: Any, index: Any, bits: Any, value: Any) -
         return None
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        place, mask = (
-            _address(context, builder, array, args[0], args[1], 0),
-            _bits(builder, args[2]),
-        )
+        place = _address(context, builder, array, args[0], args[1], 0)
+        mask = _bits(builder, args[2])
         pointer = _llvm(8).as_pointer()
         masked = cgutils.get_or_insert_function(
             builder.module,
