@@ -96,9 +96,6 @@ class Moved(Loader):
     def __init__(self, old: str, new: str) -> None:
         self._old, self._new = old, new
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Have an empty module made, which nobody sees."""
-
     def exec_module(self, module: ModuleType) -> None:
         """Put the module of now in its place."""
         warn(self._old, self._new)

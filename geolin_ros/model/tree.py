@@ -390,7 +390,7 @@ class TreeModel:
 
     @cached_property
     def body_of_joint(self) -> dict[str, int]:
-        """The body that each moving joint of the description moves, by the joint's name."""
+        """The body that each moving joint moves, by its name; j/first, j/second of a chain j."""
         found = {}
         for i in range(1, self.tree.parent.size):
             name = self.coordinate_names[self.tree.v_start[i]]

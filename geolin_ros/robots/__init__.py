@@ -45,8 +45,6 @@ def locate(robot: str | Path) -> Path:
         )
     if not found:
         known = [*ROBOTS, *(example.stem for example in examples)]
-        where = 'the bundled robots'
-        if examples:
-            where += ' and of example-robot-data'
-        raise unknown_name('robot', name, known, where)
+        others = ' and of example-robot-data' if examples else ''
+        raise unknown_name('robot', name, known, f'the bundled robots{others}')
     return found[0]
