@@ -13,13 +13,8 @@ from geolin_ros.stream.parameters.table import Parameter
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        'node',
-        nargs='?',
-        choices=ALL,
-        default='linearizer',
-        help='the node (default: %(default)s)',
-    )
+    about = 'the node (default: %(default)s)'
+    parser.add_argument('node', nargs='?', choices=ALL, default='linearizer', help=about)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -39,22 +39,13 @@ SAME = 0.01
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_robot_arguments(parser)
-    parser.add_argument('file', type=Path, metavar='FILE', help='file to write: .npz or .yaml')
-    parser.add_argument(
-        '--contacts',
-        nargs='+',
-        required=True,
-        metavar='FRAME',
-        help=f'feet, four points that trot or two soles that step; {CONTACTS_HELP}',
-    )
-    parser.add_argument(
-        '--velocity',
-        nargs=3,
-        type=float,
-        default=(0.3, 0.0, 0.0),
-        metavar=('VX', 'VY', 'YAW_RATE'),
-        help='to walk at, in the heading [m/s, m/s, rad/s] (default: 0.3 0 0)',
-    )
+    add = parser.add_argument
+    add('file', type=Path, metavar='FILE', help='file to write: .npz or .yaml')
+    about = f'feet, four points that trot or two soles that step; {CONTACTS_HELP}'
+    add('--contacts', nargs='+', required=True, metavar='FRAME', help=about)
+    about = 'to walk at, in the heading [m/s, m/s, rad/s] (default: 0.3 0 0)'
+    form = ('VX', 'VY', 'YAW_RATE')
+    add('--velocity', nargs=3, type=float, default=(0.3, 0.0, 0.0), metavar=form, help=about)
 
 
 def run(options: argparse.Namespace) -> int:
