@@ -59,7 +59,6 @@ from geolin_ros.stream.topic_stream import (
 )
 from geolin_ros.typing import Array
 
-WrenchMessages = Literal['plain', 'with_covariance']
 ACCELERATIONS, EFFORTS = 'joint accelerations', 'joint efforts'
 
 
@@ -69,7 +68,7 @@ class TorqueSettings:
 
     imu_topics: tuple[ImuTopic, ...] = ()
     wrench_topics: tuple[WrenchTopic, ...] = ()
-    wrench_messages: WrenchMessages = 'plain'
+    wrench_messages: Literal['plain', 'with_covariance'] = 'plain'
     frame_prefix: str = ''
     wrench_timeout: float = 0.1
     max_skew: float = 0.05
@@ -263,7 +262,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
                     f'wrench with covariance on {wrench.topic} has frame_id '
                     f'{message.header.frame_id!r}, expected {wrench.link!r}',
                 )
-            self._note_covariance(_sensor_of(wrench.link), message.covariance)
+            self._note_covariance(f'external_wrench[{wrench.link}]', message.covariance)
 
     def warm_up(self) -> None:
         """Estimate once at rest, so that the first joint state pays for nothing."""
@@ -352,7 +351,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
                 state.v[3:] = self.model.frame(link).placement[:3, :3] @ imu.value[:3]
         wrenches, _ = self._wrenches.at(stamp, '')
         for wrench in wrenches:
-            at = place[_sensor_of(wrench.link)]
+            at = place[f'external_wrench[{wrench.link}]']
             readings[at] = np.concatenate((wrench.force, wrench.moment))
         try:
             found = self._estimator.estimate(state, readings)
@@ -387,11 +386,6 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         variables = [Variable('tau', name) for name in self.model.joint_names]
         variables += [Variable('fx', names[body]) for body in self._bodies]
         return np.asarray(self._map @ self._estimator.covariance(variables) @ self._map.T)
-
-
-def _sensor_of(link: str) -> str:
-    """Return what the sensor of the wrench on a link is called."""
-    return f'external_wrench[{link}]'
 
 
 def _joint_sensor(model: TreeModel, name: str, kind: Kind, deviation: float) -> Sensor:

@@ -142,7 +142,7 @@ class Legs:
         largest = max(float(np.abs(error).max()) for error in errors)
         if largest >= ENOUGH:
             for (size, feet, joints), error in zip(self._legs, errors, strict=True):
-                step = _least_squares(_of_legs(at, size, feet, joints), error)
+                step = _least_squares(at, size, feet, joints, error)
                 data[:, 16 + joints] += np.clip(step, -LARGEST_STEP, LARGEST_STEP)
         return at, largest
 
@@ -151,8 +151,8 @@ class Legs:
         base = data[:, None, 16 + self.model.n : 22 + self.model.n, None]
         for size, feet, joints in self._legs:
             missing = v[:, feet, :size] - (at.J[:, feet, :size, :6] @ base)[..., 0]
-            J = _of_legs(at, size, feet, joints)
-            data[:, 22 + self.model.n + joints] = _least_squares(J, missing)
+            rates = _least_squares(at, size, feet, joints, missing)
+            data[:, 22 + self.model.n + joints] = rates
 
 
 class Planner:
@@ -439,14 +439,9 @@ def turn_between(first: Array, second: Array) -> Array:
     return np.stack((skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]), axis=-1)
 
 
-def _of_legs(at: Places, size: int, feet: IntArray, joints: IntArray) -> Array:
-    """Return the Jacobians (N, legs, size, joints) of feet by the joints of their legs."""
-    J = at.J[:, feet, :size, 6:]
-    return np.take_along_axis(J, joints[None, :, None, :], axis=3)
-
-
-def _least_squares(J: Array, error: Array) -> Array:
-    """Return damped least squares J^+ e of all nodes and legs."""
+def _least_squares(at: Places, size: int, feet: IntArray, joints: IntArray, error: Array) -> Array:
+    """Return damped J^+ e of all nodes and legs, J (size, joints) of a foot by its own joints."""
+    J = np.take_along_axis(at.J[:, feet, :size, 6:], joints[None, :, None, :], axis=3)
     J_t = J.swapaxes(-1, -2)
     M = J_t @ J + DAMPING * np.eye(J.shape[-1])
     return np.asarray(np.linalg.solve(M, J_t @ error[..., None])[..., 0], dtype=np.float64)

@@ -34,7 +34,7 @@ from geolin_ros.errors import ConfigurationError, UnsolvableError, unknown_name
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.optional import optional
-from geolin_ros.typing import Array, IntArray
+from geolin_ros.typing import Array
 
 sparse = optional('scipy.sparse', extra='estimation')
 csgraph = optional('scipy.sparse.csgraph', extra='estimation')
@@ -151,19 +151,22 @@ class Estimator:
 
     def __init__(self, model: TreeModel, sensors: Sequence[Sensor]) -> None:
         self.system = system = BlockSystem(model, sensors)
-        self._known, self._known_rows = _given(system)
-        nb, size, m = system.nb, system.size, system.m
-        self._open = np.setdiff1d(np.r_[12 * nb : 18 * nb, size - m : size], self._known)
+        nb, size, m, C = system.nb, system.size, system.m, system.C
+        exact, inputs = system.exact[system.equations :], np.r_[12 * nb : 18 * nb, size - m : size]
+        row, column = (C == 1.0).nonzero()
+        found = np.isin(column, inputs) & (exact & (np.diff(C.indptr) == 1))[row]
+        self._known, first = np.unique(column[found], return_index=True)
+        self._known_rows = row[found][first]  # exact, and of one fx or qdd alone
+        self._open = np.setdiff1d(inputs, self._known)
         self._T = np.zeros((size, 1 + self._open.size))
         self._T[self._open, 1 + np.arange(self._open.size)] = 1.0
-        exact = system.exact[system.equations :]
         constraints = np.setdiff1d(np.flatnonzero(exact), self._known_rows)
         noisy, self._constraints = np.flatnonzero(~exact), len(constraints)
         self._order = np.r_[constraints, noisy]
-        self._C = system.C[self._order]
+        self._C = C[self._order]
         self._place = len(constraints) + np.searchsorted(noisy, np.arange(exact.size + 1))
         self._scale = np.ones((len(self._order), 1))
-        self._scale[: len(constraints)] /= abs(system.C[constraints]).max(axis=1).toarray()
+        self._scale[: len(constraints)] /= abs(C[constraints]).max(axis=1).toarray()
         self._mixing: dict[str, tuple[slice, Array]] = {}
         for sensor in system.sensors:
             if sensor.covariance is not None:
@@ -293,15 +296,3 @@ def _is_regular(triangle: Array) -> bool:
     """Whether no entry of the diagonal is negligible beside another, or NaN."""
     sizes = np.abs(triangle.diagonal())
     return not sizes.size or bool(sizes.min() > SMALLEST * sizes.max())
-
-
-def _given(system: BlockSystem) -> tuple[IntArray, IntArray]:
-    """Return the fx and qdd that one exact sensor row gives, with that row."""
-    nb, C = system.nb, system.C
-    column = np.arange(system.size)
-    is_input = (12 * nb <= column) & (column < 18 * nb) | (column >= system.size - system.m)
-    is_alone = system.exact[system.equations :] & (np.diff(C.indptr) == 1)
-    row, column = (C == 1.0).nonzero()
-    found = is_input[column] & is_alone[row]
-    columns, first = np.unique(column[found], return_index=True)
-    return columns, row[found][first]

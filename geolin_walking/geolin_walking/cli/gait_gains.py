@@ -25,7 +25,6 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.robots import locate
 from geolin_ros.spatial import se3
-from geolin_ros.typing import Array
 from geolin_walking.gait import Phase
 from geolin_walking.reference import Command
 from geolin_walking.walker import Plan, walker_for
@@ -85,7 +84,23 @@ def gait_gains(
     K, left = gains_along(steps, first)
     margin = left ** (1.0 / (len(plans) - first))
     feet = {support.frame: support for support in supports}
-    knots = [_knot(plan, gain, feet, margin) for plan, gain in zip(plans, K, strict=True)]
+    knots = list[Gains]()
+    for plan, gain in zip(plans, K, strict=True):
+        complement = plan.complement.copy()
+        complement[:, : model.m] = 0.0
+        knots.append(
+            Gains(
+                posture.over(plan.states[0]),
+                plan.efforts[0][model.actuated],
+                gain,
+                complement,
+                K_past=np.zeros((len(gain), 0)),
+                supports=tuple(feet[frame] for frame in plan.in_force[0]),
+                dt=float(plan.times[1] - plan.times[0]),
+                closed_loop=margin,
+                solution=None,
+            )
+        )
     ends = plans[first].states[0], plans[-1].states[1]
     begin, end = (level(posture.over(row).H) for row in ends)
     displacement = end @ se3.inverse(begin)
@@ -124,21 +139,4 @@ def _walked(
     raise InfeasibleError(
         f'plans of robot {model.name!r} do not repeat within {LONGEST:g} s, expected the same '
         f'every {period * gait.dt:g} s within {SAME:g}; walk slower'
-    )
-
-
-def _knot(plan: Plan, K: Array, feet: dict[str, Support], margin: float) -> Gains:
-    model = plan.model
-    complement = plan.complement.copy()
-    complement[:, : model.m] = 0.0
-    return Gains(
-        state=model.neutral_state().over(plan.states[0]),
-        feedforward=plan.efforts[0][model.actuated],
-        K=K,
-        K_complement=complement,
-        K_past=np.zeros((len(K), 0)),
-        supports=tuple(feet[frame] for frame in plan.in_force[0]),
-        dt=float(plan.times[1] - plan.times[0]),
-        closed_loop=margin,
-        solution=None,
     )
