@@ -113,11 +113,8 @@ def number_bodies(
     body_names = tuple(body.name for body in bodies)
     raise_errors(description.source, _without_inertia(tree, body_names), SingularInertiaError)
     noted = (*description.findings, *implausible)
-    efforts = [
-        (joint.effort_scale, joint.effort_offset)
-        for joint in independent
-        for _ in KINDS[joint.kind].rates
-    ]
+    movers = [joint for joint in independent for _ in KINDS[joint.kind].rates]
+    efforts = [(joint.effort_scale, joint.effort_offset) for joint in movers]
     is_calibrated = any(effort != (1.0, 0.0) for effort in efforts)
     return {
         'tree': tree,
@@ -127,7 +124,7 @@ def number_bodies(
         'dependent_joints': tuple(following.values()),
         'body_names': body_names,
         'frames': {name: frame for name, frame in frames.items() if name in named},
-        'limits': _limits(independent),
+        'limits': _limits(movers),
         'effort_scale': tuple(scale for scale, _ in efforts if is_calibrated),
         'effort_offset': tuple(offset for _, offset in efforts if is_calibrated),
         'warnings': tuple(f'{description.source}: {finding.sentence}' for finding in noted),
@@ -312,12 +309,12 @@ def _tree_arrays(
     return tree
 
 
-def _limits(joints: list[Joint]) -> JointLimits:
+def _limits(movers: list[Joint]) -> JointLimits:
     rows = []
-    for joint in joints:
-        limits, count = joint.limits, len(KINDS[joint.kind].rates)
-        low, high = (limits.lower, limits.upper) if count == 1 else (-np.inf, np.inf)
-        rows += [(low, high, limits.velocity, limits.effort)] * count
+    for joint in movers:
+        limits, has_range = joint.limits, joint.kind in SINGLE_AXIS_KINDS
+        low, high = (limits.lower, limits.upper) if has_range else (-np.inf, np.inf)
+        rows.append((low, high, limits.velocity, limits.effort))
     bounds = np.ascontiguousarray(np.array(rows, dtype=np.float64).reshape(-1, 4).T)
     bounds.setflags(write=False)
     return JointLimits(*bounds)

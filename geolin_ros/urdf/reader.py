@@ -230,8 +230,7 @@ def _add_link(root: Located, link: Any) -> str:
 def _add_joint(root: Located, joint: Any) -> None:
     kind = getattr(joint, 'joint_type', None) or joint.type
     element = _element(root, 'joint', name=joint.name, type=kind)
-    ends = 'parent', 'child'
-    _add_parts(element, joint, *ends, 'origin', 'axis', 'limit', 'dynamics', 'mimic')
+    _add_parts(element, joint, 'parent', 'child', 'origin', 'axis', 'limit', 'dynamics', 'mimic')
 
 
 @contextmanager
