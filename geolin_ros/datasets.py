@@ -46,6 +46,7 @@ def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
     import xarray as xr
 
     path = str(path)
+    damage = KeyError, TypeError, ValueError, RuntimeError, AssertionError, AttributeError
     group = store.open_group(path, 'r')
     if group.attrs.get('format') != store.FORMAT:
         raise RecordingError(
@@ -58,7 +59,7 @@ def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
             there = np.append(stored[name].notnull().values, False)
             stored = stored.isel({dimension: slice(int(there.argmin()))})
         return stored.set_coords(('odometry_time', 'spectrum_time'))
-    except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
+    except damage as error:
         raise RecordingError(
             f'{path} is a damaged dataset ({type(error).__name__}: {error}), expected what '
             '`geolin linearize` has written; write it again'

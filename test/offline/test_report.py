@@ -339,11 +339,17 @@ def test_foreign_zarr__is_named_and_never_unpickled(tmp_path, capsys, verb, monk
     packed.attrs['format'] = store.FORMAT
     packed.create_array('time', shape=(2,), dtype=float, compressors=zarr.codecs.GzipCodec())
     (tmp_path / 'nothing').mkdir()
+    cut = zarr.open_group(tmp_path / 'cut', mode='w')
+    cut.attrs['format'] = store.FORMAT
+    blosc = zarr.codecs.BloscCodec()
+    cut.create_array('time', data=np.arange(99), compressors=blosc, dimension_names=['time'])
+    (tmp_path / 'cut/time/c/0').write_bytes(bytes(20))
     for name, said in (
         ('nothing', 'is no dataset'),
         ('objects', 'is no dataset'),
         ('foreign', "has format None, expected 'geolin_ros dataset 3'"),
         ('damaged', 'is a damaged dataset'),
+        ('cut', 'is a damaged dataset (RuntimeError: '),
         ('packed', "array 'time' is stored by gzip, expected"),
     ):
         paths = [str(tmp_path / name)] * (2 if verb == 'compare' else 1)
