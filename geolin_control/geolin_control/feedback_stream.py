@@ -300,7 +300,7 @@ class FeedbackStream(StateStream[Command]):
         if not self.regulator.guard.has_begun:
             tau = np.zeros(self.model.n)
             with contextlib.suppress(DroppedInput):  # of a joint state without efforts
-                self._states.read_efforts(whole, tau)
+                self._states.joints.read(whole, 'effort', tau, Cause.MISSING_EFFORT)
                 self.regulator.guard.begin(tau[self.model.actuated])
         return reason
 

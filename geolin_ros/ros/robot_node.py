@@ -50,10 +50,6 @@ NAMES_OF_TRANSITIONS = {
 }
 
 
-class _NotBuiltError(Exception):
-    """What could not be used to build a pipeline; the cause says why."""
-
-
 class Input(NamedTuple):
     """Type, topic and callback of a subscription; by default the stream takes its messages."""
 
@@ -431,8 +427,9 @@ class RobotNode(LifecycleNode):
     def _build(self, wanted: Wanted) -> Any:
         """Return the pipeline of a robot; runs in the builder's thread.
 
-        No garbage is collected meanwhile: a compiler leaves so much that this would hold up the
-        executor's thread for tenths of a second. What it leaves stays.
+        Raises `RuntimeError` about what cannot be used; its cause says why. No garbage is
+        collected meanwhile: a compiler leaves so much that this would hold up the executor's
+        thread for tenths of a second. What it leaves stays.
         """
         what = 'the robot description'
         gc.disable()
@@ -444,7 +441,7 @@ class RobotNode(LifecycleNode):
             if compiled:
                 gc.freeze()
         except Exception as error:
-            raise _NotBuiltError(what) from error
+            raise RuntimeError(what) from error
         finally:
             gc.enable()
         pipeline.stream.on_drop = lambda drop: self._warn(drop.cause, str(drop))

@@ -290,7 +290,7 @@ class LinearizationStream(StateStream[Answer]):
         if self._acceleration is not None:
             self._acceleration.joints.add(stamp, state.r)
         if settings.torque_source == 'effort':
-            self._states.read_efforts(message, tau)
+            self._states.joints.read(message, 'effort', tau, Cause.MISSING_EFFORT)
         elif settings.torque_source == 'topic' and 'joint_efforts' not in self._kept:
             raise DroppedInput(
                 Cause.NO_EFFORT, 'no efforts yet, expected a message on the effort topic first'

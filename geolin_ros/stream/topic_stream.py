@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -148,20 +148,16 @@ class Counts:
         return sum(self.drops.values())
 
 
-def _raise(drop: DroppedInput) -> NoReturn:
-    raise drop
-
-
 class TopicStream(Generic[T]):
     """Hands each message to what takes its topic; node, replay and tests call `take` alone.
 
-    ``on_drop`` is called with each input that cannot be used, after it is counted; by default it
+    ``on_drop`` is called with each input that cannot be used, after it is counted; None: `take`
     raises it.
     """
 
     def __init__(self, counts: Counts) -> None:
         self.counts = counts
-        self.on_drop: Callable[[DroppedInput], object] = _raise
+        self.on_drop: Callable[[DroppedInput], object] | None = None
         self._topics: Mapping[str, Callable[[Any], T | None]] = {}
 
     @property
@@ -184,6 +180,8 @@ class TopicStream(Generic[T]):
             answer = step(*message)
         except DroppedInput as drop:
             self.counts.drops[drop.cause] += 1
+            if self.on_drop is None:
+                raise
             self.on_drop(drop)
             return
         if answer is not None:

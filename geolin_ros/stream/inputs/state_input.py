@@ -302,7 +302,7 @@ class StateInput:
 
     def __init__(self, model: TreeModel, settings: StreamSettings) -> None:
         self._model = model
-        self._joints = JointInput(model)
+        self.joints = JointInput(model)
         in_parts = settings.joint_states_in_parts
         self._parts = JointParts(model, settings.max_skew) if in_parts else None
         self._pairing = Pairing(settings.pairing, settings.max_skew, settings.max_wait > 0.0)
@@ -357,13 +357,9 @@ class StateInput:
         Raises `DroppedInput` if the joint state (sensor_msgs/JointState) lacks something, or no
         odometry is near.
         """
-        self._joints.read(message, 'position', state.s, Cause.MISSING_JOINT)
-        self._joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)
+        self.joints.read(message, 'position', state.s, Cause.MISSING_JOINT)
+        self.joints.read(message, 'velocity', state.r, Cause.MISSING_VELOCITY)
         return self._pairing.at(stamp, state) if self._model.base == 'floating' else 0.0
-
-    def read_efforts(self, message: Any, tau: Array) -> None:
-        """Write the efforts of a joint state into ``tau`` (n,), as `read` does the rest."""
-        self._joints.read(message, 'effort', tau, Cause.MISSING_EFFORT)
 
 
 class StateStream(TopicStream[T]):
