@@ -154,8 +154,8 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
             return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
         knots = tuple(knot for route in routes for knot in route.knots)
         first = int(header['gait']['first'])
-        if not 0 <= first < len(knots):
-            raise ValueError(f'the period begins at knot {first} of {len(knots)}')
+        if not (0 <= first < len(knots) and knots[0].dt > 0.0):
+            raise ValueError(f'{len(knots)} knots {knots[0].dt} s apart, a period from {first} on')
         displacement = check_pose(np.array(header['gait']['displacement'], dtype=np.float64))
         return GaitGains(model.hash, knots, first, displacement)
 
@@ -212,6 +212,9 @@ def _route(
         expected = tuple(sizes.get(letter, arrays[name].shape[-1]) for letter in shape)
         if arrays[name].shape != expected or not np.all(np.isfinite(arrays[name])):
             raise ValueError(f'{name} has shape {arrays[name].shape}, expected finite {expected}')
+    dt, past = float(entry['dt']), arrays['K_past'].shape[-1]
+    if not 0.0 <= dt < np.inf or past % max(sizes['u'], 1):
+        raise ValueError(f'dt is {dt} s, K_past has {past} columns, expected {sizes["u"]} a step')
     still = {'v': np.zeros((k, 6)), 'r': np.zeros((k, model.n))}
     knots = []
     for at in range(k):
@@ -221,7 +224,7 @@ def _route(
             Gains(
                 model.state(*(knot.pop(name) for name in 'Hsvr')),
                 supports=tuple(Support(f['frame'], f['kind'], f['points'], H) for f, H in feet),
-                dt=float(entry['dt']),
+                dt=dt,
                 closed_loop=float(knot.pop('margin')),
                 solution=None,
                 **knot,

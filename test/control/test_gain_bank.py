@@ -122,6 +122,10 @@ def test_file_of_another_model_or_with_a_part_missing__is_named(two_sets, tmp_pa
         np.savez(tmp_path / 'part.npz', **{k: file[k] for k in file if k != 'route1/H'})
     with pytest.raises(InputError, match='route1/H'):
         load_bank(tmp_path / 'part.npz', model)
+    text = path.with_suffix('.yaml').read_text().replace('dt: 0', 'dt: -0', 1)
+    (tmp_path / 'x.yaml').write_text(text)
+    with pytest.raises(InputError, match='dt is -'):
+        load_bank(tmp_path / 'x.yaml', model)
 
 
 HUGE = np.lib.format.magic(1, 0) + struct.pack('<H', 118)
