@@ -232,7 +232,8 @@ def hybrid_dynamics(
     reach = _Range(A, free)
     gap = A @ loose[0] + constraints.bias
     scale = constraints.scale(loose[0][first:])
-    broken = constraints.name_rows(reach.outside(gap), scale)
+    left = reach.null @ (reach.null.T @ gap)  # what free velocities cannot close
+    broken = constraints.name_rows(left, scale)
     if broken:
         what = 'the prescribed acceleration' if np.any(~free[first:]) else 'the state'
         raise _infeasible(model, what, broken)
@@ -267,11 +268,6 @@ class _Range:
         r = self.rank
         solution: Array = self.basis @ (self._Vt[:r] @ force / self._sigma[:r])
         return solution
-
-    def outside(self, gap: Array) -> Array:
-        """Return the part of ``gap`` (rows,) that these velocities cannot close."""
-        part: Array = self.null @ (self.null.T @ gap)
-        return part
 
     def relieve(
         self, A_u: Array, tau_u: Array, multipliers: Array, least: Least

@@ -82,9 +82,7 @@ class Workspace:
         """
         arrays: tuple[Array, ...] = x, tau
         if wrenches or not self._own.is_all:
-            inputs = self._inputs
-            if wrenches:
-                inputs = layout.make_inputs(self._packed, pack(self.model, wrenches))
+            inputs = layout.make_inputs(self._packed, pack(self.model, wrenches))
             arrays = x, tau, inputs
             if self._own.is_all:
                 inputs[: self.model.n] = tau
@@ -99,11 +97,6 @@ class Workspace:
             return run()
 
         return run_placed
-
-    @cached_property
-    def _inputs(self) -> Array:
-        """Efforts of all joints, which the engine fills in, without wrenches."""
-        return layout.make_inputs(self._packed, pack(self.model, ()))
 
     def _robot(self, contacts: contact_layout.Contacts | None) -> tuple[Any, ...]:
         robot, contacts = (self._packed.ints, self._floats), contacts or self._contacts

@@ -270,14 +270,11 @@ def _chains(tree: Tree) -> _Chains:
     last = np.zeros(tree.parent.size, np.int64)
     for b in range(1, tree.parent.size):
         outer, first, size = int(last[tree.parent[b]]), len(rows), int(tree.v_size[b])
-        is_group = tree.kind[b] > SINGLE_AXIS
+        position = int(tree.q_start[b]) if size == 1 else -1
         for k in range(size):
             i, rate = first + k, int(tree.v_start[b]) + k
-            parent = outer if k == 0 else i - 1
-            if is_group:
-                rows.append((parent, outer, first if k == size - 1 else i + 1, b, rate, -1))
-            else:
-                rows.append((parent, parent, i, b, rate, int(tree.q_start[b]) + k))
+            parent, begin = outer if k == 0 else i - 1, first if k == size - 1 else i + 1
+            rows.append((parent, outer, begin, b, rate, position))
         last[b] = len(rows) - 1
     return _Chains._make((*np.array(rows, np.int64).T.copy(), last))
 
