@@ -3,6 +3,7 @@
 """A robot identified from recordings, tried on data kept aside."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -229,11 +230,8 @@ def identify(
         lates.add(float(np.nan_to_num(found)))
     if not aside and len(train) > 1:
         result = _best(_cross_validated(model, train, prior, cutoff, t, watch) for t in lates)
-        try:
+        with suppress(UnsolvableError):  # no recording tells of the motion of the others
             _check(result, names)
-        except UnsolvableError:
-            pass  # no recording tells of the motion of the others
-        else:
             return result
     if not aside:
         train = [signals.between(0.0, 1.0 - KEPT_ASIDE) for signals in recordings]
@@ -419,11 +417,9 @@ def _quantities(parameters: Array) -> Array:
 def _quantity_slopes(parameters: Array) -> Array:
     """Return the derivative (10, 10) of `_quantities`, by central differences."""
     scale = np.maximum(np.abs(parameters), 1e-3 * np.abs(parameters).max()) * 1e-6
-    columns = [
-        (_quantities(parameters + step) - _quantities(parameters - step)) / (2.0 * size)
-        for size, step in zip(scale, np.diag(scale), strict=True)
-    ]
-    return np.stack(columns, axis=1)
+    steps = np.diag(scale)
+    moved = [_quantities(parameters + step) - _quantities(parameters - step) for step in steps]
+    return np.asarray(np.stack(moved, axis=1) / (2.0 * scale))
 
 
 def _rms(values: Array) -> Array:
