@@ -23,7 +23,6 @@ from geolin_demos.sim.simulator import Simulator, random_pushes
 from geolin_demos.sim.world import Floor, parse_feet
 from geolin_demos.walk.__main__ import EVERY, IMPULSE, STEPS, TROT, went
 from geolin_demos.walk.course import (
-    STANDS,
     Ask,
     Course,
     at_times,
@@ -33,7 +32,7 @@ from geolin_demos.walk.course import (
 )
 from geolin_walking.reference import Command
 
-from benchmarks.walk_senses import after_standing, delayed, noisy, on_odometry
+from benchmarks.walk_senses import STANDS, after_standing, delayed, noisy, on_odometry
 from geolin_ros.description import parse_overlay
 from geolin_ros.errors import GeolinError
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel

@@ -22,7 +22,6 @@ import numpy as np
 from geolin_demos.balance.robots import simulator_of
 from geolin_demos.sim.simulator import Push, Simulator, push_of
 from geolin_demos.walk.course import (
-    STANDS,
     Answer,
     Ask,
     Course,
@@ -42,7 +41,7 @@ from benchmarks.walk_rivals import (
     Tuning,
     nominal,
 )
-from benchmarks.walk_senses import after_standing, on_odometry
+from benchmarks.walk_senses import STANDS, after_standing, on_odometry
 from geolin_ros.typing import Array
 
 COMMAND = Command(0.5)

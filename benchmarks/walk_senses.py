@@ -8,7 +8,6 @@ import numpy as np
 from geolin_demos.sim.simulator import Simulator
 from geolin_demos.walk.course import (
     CYCLE,
-    STANDS,
     Answer,
     Ask,
     CommandAt,
@@ -21,6 +20,9 @@ from geolin_walking.walker import Law
 from benchmarks.simulated_odometry import Odometry
 from geolin_ros.linearization.along import differences, retracted
 from geolin_ros.model.state import State
+
+STANDS = 1.0
+"""Before robots walk: an estimator that levels itself by gravity must not be accelerated [s]."""
 
 
 def noisy(ask: Ask, velocity: float, rate: float, seed: int) -> Ask:

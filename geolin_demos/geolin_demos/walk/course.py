@@ -24,8 +24,6 @@ TOUCHES = 0.02
 """A foot that carries more touches the ground, of the weight."""
 REST = 1.0
 """In which a robot that has fallen is damped, and watched [s]."""
-STANDS = 1.0
-"""Before robots walk: an estimator that levels itself by gravity must not be accelerated [s]."""
 
 CommandAt = Callable[[float], Command]
 
