@@ -36,8 +36,6 @@ def run(options: argparse.Namespace) -> int:
         if not name.startswith('/'):
             raise ConfigurationError(f'{name!r} is no full name, expected /{name}')
     require_ros()
-    import rclpy
-
     from geolin_ros.offline.bags import BagWriter
     from geolin_ros.ros.programs import handled_signals
     from geolin_ros.ros.running import init, spin
@@ -72,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
                 say(f'the parameters of {name} are not in the bag: it did not answer')
         finally:
             recorder.destroy_node()
-            rclpy.try_shutdown()
+            recorder.context.try_shutdown()
     seconds = 0.0 if recorder.first is None else time.monotonic() - recorder.first
     output, found, counts = str(options.output), sorted(recorder.found), recorder.counts
     result = {'output': output, 'seconds': seconds, 'nodes': found, 'messages': counts}
