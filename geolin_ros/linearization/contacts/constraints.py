@@ -27,7 +27,6 @@ from geolin_ros.linearization.contacts.description import (
     Closure,
     Contact,
     check,
-    pose_of,
     resolve,
     wrench_labels,
 )
@@ -75,7 +74,8 @@ class Constraint:
         self.frames = [frame for frame in resolve(model, contact) if frame is not None]
         self.anchor = None
         if isinstance(contact, Contact) and contact.reference is not None:
-            self.anchor = pose_of(contact, 'reference', contact.reference)
+            what = f'contact {contact.name!r}: reference'
+            self.anchor = se3.check_pose(contact.reference, what)
 
     def rows(self, motion: Motion) -> Rows:
         """Return Eq. (1) or (2) at nu_dot = 0; for constant y, d(X y) = ((X y) x) rel."""

@@ -19,7 +19,6 @@ from geolin_ros.model.state import State
 from geolin_ros.model.tree import Frame, TreeModel
 from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
-from geolin_ros.typing import Array
 
 SIZES = {'point': 3, 'surface': 6}
 
@@ -167,7 +166,8 @@ def resolve(model: TreeModel, contact: Closure) -> tuple[Frame, Frame | None]:
         at = model.frame(frame)
         if pose is None:
             return at
-        return Frame(at.body, at.placement @ pose_of(contact, f'its pose in {frame!r}', pose))
+        what = f'contact {contact.name!r}: its pose in {frame!r}'
+        return Frame(at.body, at.placement @ se3.check_pose(pose, what))
 
     if isinstance(contact, Contact):
         return placed(contact.frame, contact.placement), None
@@ -188,8 +188,3 @@ def check(contact: Closure) -> None:
             f'contact {contact.name!r} has kp {contact.kp:g} and no reference '
             'to hold it at; give one, or take the current pose with anchored(model, state, ...)'
         )
-
-
-def pose_of(contact: Closure, name: str, value: ArrayLike) -> Array:
-    """Return a pose (4, 4) of a contact, checked."""
-    return se3.check_pose(value, f'contact {contact.name!r}: {name}')
