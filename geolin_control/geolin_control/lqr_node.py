@@ -108,7 +108,7 @@ class LqrNode(RobotNode):
     async def until_ready(self) -> None:
         """Wait for a robot, too, and for the kernels of its gains: active is who can act."""
         await self.until_settled()
-        while self._pipeline is None:
+        while self._pipeline is None and self._source is not None:
             await self.next_news()
 
     def on_changed(self, names: set[str]) -> None:
