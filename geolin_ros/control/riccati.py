@@ -93,6 +93,15 @@ class _Problem(NamedTuple):
         V = self.L.T @ K - self.Z
         return self.A - self.B @ K, self.H + V.T @ V
 
+    def decays(self, F: Array, P: Array, decrease: Array) -> bool:
+        """Return whether F is stable, by Lyapunov's proof or, where that fails, by eigenvalues.
+
+        ``decrease`` is P - F'PF, what x'Px loses in a step.
+        """
+        if _is_positive(P) and _is_positive(decrease - MARGIN * P):
+            return True
+        return bool(np.max(np.abs(np.linalg.eigvals(F))) ** 2 < 1.0 - MARGIN)
+
 
 class _RefusedError(Exception):
     """Why one way to a solution did not lead there."""
@@ -213,8 +222,7 @@ def _accepted(
             raise _RefusedError(f'residual {residual:.1e} may be of a gain that is off')
     elif not residual <= RESIDUAL:
         raise _RefusedError(f'residual {residual:.1e} exceeds {RESIDUAL:g}')
-    is_proved = _is_positive(P) and _is_positive(decrease - MARGIN * P)  # by Lyapunov
-    if not (is_proved or np.max(np.abs(np.linalg.eigvals(F))) ** 2 < 1.0 - MARGIN):
+    if not problem.decays(F, P, decrease):
         raise _RefusedError('the closed loop does not decay')
     return RiccatiSolution(K, P, F, residual, correction, method)
 
