@@ -164,7 +164,11 @@ def test_import__differentiates_rates_of_a_joint_that_has_none(folder):
     assert read_table(folder / 'log.csv').keys() == {'t', 'q1'}
     (folder / 'log.csv').write_text(ROWS.replace(',30,', ',fast,'))
     (folder / 'cut.npz').write_bytes(b'PK\3\4')
-    for name in ('log.csv', 'cut.npz'):
+    np.savez(folder / 'odd.npz', t=k)
+    odd = bytearray((folder / 'odd.npz').read_bytes())
+    odd[odd.index(b'PK\1\2') + 10] = 99  # a compression that nobody has
+    (folder / 'odd.npz').write_bytes(odd)
+    for name in ('log.csv', 'cut.npz', 'odd.npz'):
         with pytest.raises(RecordingError, match='cannot be read'):
             read_table(folder / name)
 
