@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import Any
 
+import rclpy
 from rcl_interfaces.msg import ParameterEvent
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
@@ -135,6 +136,11 @@ class Recorder(Node):
                     if taken is None:
                         break
                     self._write(topic, taken[0])
+
+    def leave(self) -> None:
+        """Go, and end rclpy: it can be started again."""
+        self.destroy_node()
+        rclpy.try_shutdown()
 
     def _write(self, topic: str, data: bytes) -> None:
         self._writer.write_serialized(topic, time.time_ns(), data)

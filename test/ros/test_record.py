@@ -92,13 +92,14 @@ def test_what_has_come_before_ctrl_c__is_in_the_bag(graph, tmp_path, monkeypatch
     monkeypatch.setattr(
         running, 'spin', lambda node, is_over: spin(node, lambda: say_much_and_end() or is_over())
     )
-    words = ['record', '-o', str(tmp_path / 'bag'), '--node', '/nobody', '--topic', topic]
-    assert main([*words, '--duration', str(START), '--json']) == 0
+    words = ['record', '--node', '/nobody', '--topic', topic, '--duration', str(START), '--json']
+    for folder in (tmp_path / 'bag', tmp_path / 'again'):
+        assert main([*words, '-o', str(folder)]) == 0
+        said = capfd.readouterr()
+        assert (json.loads(said.out)['messages'], said.err) == ({topic: 20}, '')
+        with rosbag2.Reader(folder) as bag:
+            assert [connection.msgcount for connection in bag.connections] == [20]
     graph.node.destroy_publisher(publisher)
-    said = capfd.readouterr()
-    assert (json.loads(said.out)['messages'], said.err) == ({topic: 20}, '')
-    with rosbag2.Reader(tmp_path / 'bag') as bag:
-        assert [connection.msgcount for connection in bag.connections] == [20]
 
 
 @pytest.fixture(scope='module')

@@ -69,8 +69,7 @@ def run(options: argparse.Namespace) -> int:
             for name in recorder.unanswered:
                 say(f'the parameters of {name} are not in the bag: it did not answer')
         finally:
-            recorder.destroy_node()
-            recorder.context.try_shutdown()
+            recorder.leave()
     seconds = 0.0 if recorder.first is None else time.monotonic() - recorder.first
     output, found, counts = str(options.output), sorted(recorder.found), recorder.counts
     result = {'output': output, 'seconds': seconds, 'nodes': found, 'messages': counts}
