@@ -33,7 +33,8 @@ from geolin_ros.description import Description, Joint, Link, Mimic
 from geolin_ros.errors import ModelError, NotFiniteError, SingularInertiaError
 from geolin_ros.kernels.engine import linearization, own_results
 from geolin_ros.kernels.engine.contact_linearization import linearize_in_contact
-from geolin_ros.kernels.packing.layout import SMALLEST_SHARE
+from geolin_ros.kernels.packing.layout import SMALLEST_SHARE, make_inputs
+from geolin_ros.model.wrenches import pack
 from geolin_ros.spatial.se3 import exp
 
 EPS = np.finfo(float).eps
@@ -292,7 +293,8 @@ def access_everything():
     linearizer, state, tau = Linearizer(model), model.random_state(rng), rng.normal(size=model.n)
     assert_as_referee(model, state, tau, wrenches_of(model, rng), 1e-10)
     own = linearizer.workspace
-    arrays = [*own._robot(None), state.data, own._inputs, own.scratch, own.spare.out]
+    inputs = make_inputs(model.packed, pack(model, ()))
+    arrays = [*own._robot(None), state.data, inputs, own.scratch, own.spare.out]
     assert_cut_arrays_are_noticed(linearization.linearize, arrays, (1, 2, 5))
     model = read_robot(example_robot('go2'))[1]
     state, tau = model.random_state(np.random.default_rng(0)), np.ones(model.n)
