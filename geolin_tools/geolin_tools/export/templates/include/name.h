@@ -58,7 +58,7 @@ enum {
   {{NAME}}_OK = 0,
   {{NAME}}_NOT_FINITE = -1,   /* an input or a result holds NaN or inf */
   {{NAME}}_REDUNDANT = -2,    /* contacts in force depend on each other */
-  {{NAME}}_BAD_ARGUMENT = -3, /* a null pointer, a number out of range, or an H that is no pose */
+  {{NAME}}_BAD_ARGUMENT = -3, /* a null pointer, a number out of range, an H that is no pose, or a twist of a fixed base */
   {{NAME}}_NO_PROCESSOR = -4, /* no level of this library runs on this processor */
   {{NAME}}_NO_MEMORY = -5,    /* less than {{NAME}}_MEMORY bytes */
   {{NAME}}_SINGULAR = 1       /* this + k: velocity k (0-5: the base, then joints) moves no inertia */

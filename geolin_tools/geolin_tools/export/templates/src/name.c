@@ -118,7 +118,7 @@ const char *{{name}}_status_text(int status) {
     case {{NAME}}_OK: return "success";
     case {{NAME}}_NOT_FINITE: return "an input or a result holds NaN or inf";
     case {{NAME}}_REDUNDANT: return "contacts in force depend on each other; take one out of the set";
-    case {{NAME}}_BAD_ARGUMENT: return "a pointer is NULL, a number is out of range, or H is no pose";
+    case {{NAME}}_BAD_ARGUMENT: return "a pointer is NULL, a number is out of range, H is no pose, or a fixed base has a twist";
     case {{NAME}}_NO_PROCESSOR: return "no such level of the library runs on this processor";
     case {{NAME}}_NO_MEMORY: return "there are less than {{NAME}}_MEMORY bytes";
     default: return status >= {{NAME}}_SINGULAR ? "a joint moves no inertia at this state" : "unknown status";
