@@ -87,9 +87,10 @@ def number_bodies(
 
     Options as in `TreeModel.from_description`.
     """
+    raise_errors(description.source, tree_findings(description), ModelError)
     named = {link.name for link in description.links}
     description, chains = _expand_chains(description)
-    raise_errors(description.source, tree_findings(description), ModelError)  # chains in it
+    raise_errors(description.source, tree_findings(description), ModelError)  # by chains
     if order is not None:
         order = [step for name in order for step in chains.get(name, (name,))]
     links = {link.name: link for link in description.links}

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints with several axes: positions, A and B, steps, MuJoCo, and what cannot be read."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -220,6 +222,7 @@ class TestReading:
             ({'kind': 'spherical', 'mimic': Mimic('k')}, {}, UnsupportedJointError, 'one axis'),
             ({'kind': 'spherical'}, {'mimic': Mimic('j')}, ModelError, 'several axes'),
             ({}, {'name': 'j/first'}, ModelError, "2 joints are named 'j/first'"),
+            ({}, {'kind': 'universal', 'name': 'j'}, ModelError, "2 joints are named 'j',"),
             ({'kind': 'screw'}, {}, UnsupportedJointError, 'screw'),
             ({'second_axis': [2.0, 0.0, 0.0]}, {}, ModelError, 'parallel axes'),
             ({'second_axis': np.zeros(3)}, {}, ModelError, 'second_axis'),
@@ -241,6 +244,11 @@ class TestReading:
         description = Description('robot', links, joints)
         with pytest.raises(ModelError, match="joint 'ball' is named 0 times in the order"):
             TreeModel.from_description(description, joints=['turn'])
+        follower = dataclasses.replace(ball, mimic=Mimic('turn'))
+        with pytest.raises(UnsupportedJointError, match="'spherical' and mimics 'turn'"):
+            TreeModel.from_description(
+                Description('robot', links, (follower, joints[1])), locked_joints={'turn': 0.1}
+            )
         model = TreeModel.from_description(description, joints=['ball'])
         assert model.joint_names == ('ball/rx', 'ball/ry', 'ball/rz')
         assert model.effort_scale == (2.0, 2.0, 2.0)
