@@ -229,7 +229,7 @@ def _with_followers(description: Description, positions: dict[str, float]) -> di
     while before != len(positions):
         before = len(positions)
         for joint in description.joints:
-            mimic = joint.mimic
+            mimic = joint.mimic if joint.kind in SINGLE_AXIS_KINDS else None
             if mimic is None or mimic.joint not in positions:
                 continue
             position = mimic.multiplier * positions[mimic.joint] + mimic.offset
