@@ -175,9 +175,8 @@ class LinearizerNode(RobotNode):
         self._repeat_static()
 
     def _repeat_static(self) -> None:
-        """Hand on all static transforms once more, one by one: some may be unusable."""
-        for stamped in self._static.values():
-            self.take('tf_static', SimpleNamespace(transforms=[stamped]))
+        """Hand on all static transforms once more: there may be another robot."""
+        self.take('tf_static', SimpleNamespace(transforms=list(self._static.values())))
 
     def make_stream(self, reading: Reading) -> LinearizationStream:
         """Return a stream; it looks up all frames that parameters name."""

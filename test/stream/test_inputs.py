@@ -427,7 +427,9 @@ def test_chain__is_composed_of_static_and_moving_transforms(sensor_robot):
         Motion(sensor_robot),
     )
     fixed, slow = se3.exp(np.linspace(-1, 1, 6)), se3.exp(np.linspace(1, 0, 6))
-    given.take(transforms((0, 'footprint', 'base', fixed)), is_static=True)
+    static = transforms((0, '', 'of no use', np.nan * fixed), (0, 'footprint', 'base', fixed))
+    with dropped(Cause.NOT_FINITE, "'of no use'"):
+        given.take(static, is_static=True)
     assert given.take(transforms((T0 - 9 * SECOND, 'map', 'odom', slow))) is None
     given.take_imu(imu(T0, np.ones(3), 'camera'))
     with dropped(Cause.NO_VELOCITY, 'expected two transforms first'):

@@ -162,14 +162,21 @@ class TransformInput:
     def take(self, message: Any, is_static: bool = False) -> BaseSample | None:
         """Keep the transforms of a tf2_msgs/TFMessage; return a sample if the base has moved.
 
-        Raises `DroppedInput` if a quaternion is not of unit length, a number not finite, there are
-        no two poses yet, or no angular velocity near them.
+        Raises `DroppedInput` if a quaternion is not of unit length, a number not finite (the other
+        transforms are kept), there are no two poses yet, or no angular velocity near them.
         """
+        unusable: DroppedInput | None = None
         for stamped in message.transforms:
             stamp = None if is_static else nanoseconds(stamped.header.stamp)
-            pose = _pose(stamped, self._tolerance)
+            try:
+                pose = _pose(stamped, self._tolerance)
+            except DroppedInput as drop:
+                unusable = drop
+                continue
             transform = _Transform(stamped.header.frame_id.lstrip('/'), pose, stamp)
             self._transforms[stamped.child_frame_id.lstrip('/')] = transform
+        if unusable is not None:
+            raise unusable
         chain = self._chain()
         stamp = next((link.stamp for link in chain if link.stamp is not None), None)
         if stamp is None or stamp == self.stamp:
