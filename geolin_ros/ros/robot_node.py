@@ -291,7 +291,7 @@ class RobotNode(LifecycleNode):
         await self.until_settled()
         if not self.is_over() and self.trigger_configure() == SUCCESS:
             await self.until_ready()
-            if not self.is_over():
+            if self._source is not None and not self.is_over():  # else it was cleaned up
                 self.trigger_activate()
 
     async def until_settled(self) -> None:

@@ -131,3 +131,12 @@ def test_contacts_without_gains__are_damped_and_the_old_ones_fed_back_again(robo
         assert robot.diagnostics[-1].level == DiagnosticStatus.WARN
         stand_on(*frames)
         robot.simulator.state = robot.posture
+
+
+def test_node_that_waits_for_a_robot__may_be_cleaned_up(new_client, quadruped):
+    client = new_client(quadruped, module='lqr_node')
+    client.start()
+    client.wait_for(lambda: client.state() == 'inactive')
+    assert client.change_state('cleanup')
+    assert not client.change_state('activate')
+    assert 'Unable to start transition' not in client.process.log  # by itself
