@@ -392,6 +392,10 @@ def test_along__names_what_is_wrong():
     tau[3, 0] = 1e300
     with pytest.raises(NotFiniteError, match='node 3: '):
         lin.along(states, tau, times)
+    rows = np.stack([state.data for state in states])
+    rows[-1, 16] = np.nan
+    with pytest.raises(NotFiniteError, match=f'node {len(rows) - 1}: '):
+        lin.along(rows, tau * 0.0, times)
     lin.contacts = [Contact('FL_foot'), Contact('FL_foot')]
     with pytest.raises(ConfigurationError, match='expected different names'):
         lin.along(states, tau, times)

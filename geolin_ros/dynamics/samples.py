@@ -428,10 +428,10 @@ def state_rows(model: TreeModel, states: States) -> Array:
     bad = kernels.first_without_pose(found.reshape(-1), found.shape[1])
     if bad < len(found) and np.all(np.isfinite(found[bad, :16])):  # NaN is found by the kernels
         se3.check_pose(found[bad, :16].reshape(4, 4), f'H of sample {bad}')
-    if model.base == 'fixed':
-        twists = found[:, 16 + model.n_s :][:, :6]
-        for k in np.flatnonzero(twists.any(axis=1)):
-            check_base(model, twists[k], f'sample {k}')
+    twists = found[:, 16 + model.n_s :][:, :6]
+    if model.base == 'fixed' and twists.any():
+        for k, twist in enumerate(twists):
+            check_base(model, twist, f'sample {k}')
     return found
 
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from geolin_ros.dynamics.arguments import packed_of
 from geolin_ros.dynamics.samples import States, in_threads, rows, state_rows, zeros_together
-from geolin_ros.errors import ConfigurationError, GeolinError, InputError, ShapeError
+from geolin_ros.errors import ConfigurationError, GeolinError, NotFiniteError, ShapeError
 from geolin_ros.kernels.engine import along as kernels
 from geolin_ros.kernels.engine.exponential import make_work
 from geolin_ros.kernels.packing import contact_layout, layout
@@ -175,10 +175,10 @@ class Along:
             raise ConfigurationError(
                 f'times are {at.tolist()}, expected numbers that increase [s]'
             )
-        if model.base == 'fixed' and np.any(data[:, 16 + model.n_s : 22 + model.n_s]):
-            raise InputError(
-                f'a state has a base twist, expected zeros: the base of robot {model.name!r} is '
-                'fixed'
+        if not np.all(np.isfinite(data[count:])):  # the engine sees the others
+            raise NotFiniteError(
+                f'node {count}: the state of robot {model.name!r} holds NaN or inf, expected '
+                'finite numbers'
             )
         if contacts is None:
             contacts = [[each.name for each in linearizer.contacts if each.active]] * count

@@ -106,10 +106,12 @@ def reduce_to_base(ints, floats, x, inputs, ws):
 @lean_kernel
 def is_state(ints, x):
     """Whether the base has a pose and, where it is fixed, no twist."""
+    if get_int(ints, at.FLOATING) != 0:
+        return is_pose(x)
     v = 16 + get_int(ints, at.NB) - 1
-    moves = get(x, v) != 0.0 or get(x, v + 1) != 0.0 or get(x, v + 2) != 0.0
-    turns = get(x, v + 3) != 0.0 or get(x, v + 4) != 0.0 or get(x, v + 5) != 0.0
-    return is_pose(x) and (get_int(ints, at.FLOATING) != 0 or not (moves or turns))
+    linear = abs(get(x, v)) + abs(get(x, v + 1)) + abs(get(x, v + 2))
+    angular = abs(get(x, v + 3)) + abs(get(x, v + 4)) + abs(get(x, v + 5))
+    return is_pose(x) and linear + angular == 0.0
 
 
 @lean_kernel
