@@ -31,11 +31,12 @@ mujoco = pytest.importorskip('mujoco')
 
 from geolin_demos.sim.simulator import Simulator, push_of  # noqa: E402
 from geolin_demos.sim.world import Floor  # noqa: E402
-from geolin_demos.walk.course import STANDS, Course, in_process, prepare, walk  # noqa: E402
+from geolin_demos.walk.course import Course, in_process, prepare, walk  # noqa: E402
 
 from benchmarks import walk_bars as bars  # noqa: E402
 from benchmarks import walk_compare as compare  # noqa: E402
 from benchmarks.walk_rivals import TUNINGS  # noqa: E402
+from benchmarks.walk_senses import STANDS  # noqa: E402
 
 FEET = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
 ROTORS = {'joints': {'*': {'rotor_inertia': 0.01, 'gear_ratio': 1.0}}}
