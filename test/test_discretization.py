@@ -264,6 +264,8 @@ def test_discretize__of_two_references_or_a_broken_state_is_refused(floating):
     for method in METHODS:
         with pytest.raises(NotFiniteError, match='r of robot'):
             floating.lin.discretize(broken, floating.tau, 0.01, method=method)
+    with pytest.raises(NotFiniteError, match='the state of robot'):
+        floating.step(0.01, next_reference=broken)
     fixed = TreeModel.from_urdf(robots.path('quadruped'), base='fixed')
     with pytest.raises(InputError, match=r'base twist .* is fixed'):
         Linearizer(fixed).discretize(floating.state, floating.tau, 0.01)

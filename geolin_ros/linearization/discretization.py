@@ -26,6 +26,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from geolin_ros.dynamics.kinematics import check_state
 from geolin_ros.errors import ConfigurationError, NotFiniteError, check_choice
 from geolin_ros.kernels.engine import exponential
 from geolin_ros.linearization.about import Reference
@@ -185,6 +186,8 @@ def discretize(
             "next_reference is given with reference 'frozen', which stays at the state; expected "
             "None, or reference 'moving'"
         )
+    if next_reference is not None:
+        check_state(model, next_reference)
     groups = groups_of(model)
     with np.errstate(over='ignore', invalid='ignore'):
         if method == 'midpoint':
