@@ -154,8 +154,9 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
             return GainBank(model.hash, {frozenset(r.knots[0].contacts): r for r in routes})
         knots = tuple(knot for route in routes for knot in route.knots)
         first = int(header['gait']['first'])
-        if not (0 <= first < len(knots) and knots[0].dt > 0.0):
-            raise ValueError(f'{len(knots)} knots {knots[0].dt} s apart, a period from {first} on')
+        steps = sorted({knot.dt for knot in knots})
+        if not (0 <= first < len(knots) and steps[0] > 0.0):
+            raise ValueError(f'{len(knots)} knots {steps} s apart, a period from {first} on')
         displacement = check_pose(np.array(header['gait']['displacement'], dtype=np.float64))
         return GaitGains(model.hash, knots, first, displacement)
 

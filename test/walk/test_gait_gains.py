@@ -18,7 +18,7 @@ from support.processes import Program
 
 from geolin_ros import TreeModel, robots
 from geolin_ros.cli import main
-from geolin_ros.errors import InfeasibleError, NotStabilizableError
+from geolin_ros.errors import InfeasibleError, InputError, NotStabilizableError
 
 pytest.importorskip('mujoco')
 
@@ -154,6 +154,9 @@ def test_file__holds_the_same_numbers(simulator, file, tmp_path):
         for name in ('K', 'K_complement', 'feedforward'):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         np.testing.assert_array_equal(one.state.data, other.state.data)
+    path.write_text(path.read_text().replace('routes:', 'routes: []\nothers:', 1))
+    with pytest.raises(InputError, match='0 knots'):
+        load_bank(path, simulator.model)
 
 
 def test_lqr_node__trots_by_the_file_over_dds(file, rotors, ros_domain, tmp_path):
