@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, unknown_name
 from geolin_ros.linearization.reduction import ReducedLinearization
 from geolin_ros.model.labels import state_labels
@@ -149,7 +148,7 @@ def cost(
     shares = weights.tangential_force, weights.normal_force, weights.sole_moment
     if any(shares):
         prices = [1.0 / share if share else 0.0 for share in shares]
-        D = _force_scale(prices, model, state, supports, wrenches)
+        D = _force_scale(prices, model, state, supports, wrenches, reduced.full.J)
         by_state = D @ reduced.wrench_by_state[: len(D)]  # loops of the robot come behind
         by_tau = D @ reduced.wrench_by_tau[: len(D)]
         terms.append(by_state)
@@ -180,18 +179,16 @@ def _force_scale(
     state: State,
     supports: Sequence[Support],
     wrenches: Array,
+    J: Array,
 ) -> Array:
     """Return D (rows, rows): forces in contact axes, of points z up, to acceptable shares."""
     tangential, normal, moment = prices
-    at: Kinematics | None = None
     least = _LIGHT * model.total_mass * math.hypot(*model.gravity)
     D, first = np.zeros((wrenches.size, wrenches.size)), 0
     for support in supports:
-        R = np.eye(3)
-        if support.kind == 'point':
-            at = at or Kinematics(model, state)
-            R = at.pose(support.at(model))[:3, :3]
         force = slice(first, first + 3)
+        # as the base moves, so do points: their axes are known from J
+        R = state.H[:3, :3] @ J[force, :3].T if support.kind == 'point' else np.eye(3)
         load = max(float((R @ wrenches[force])[2]), least)
         D[force, force] = np.array([[tangential], [tangential], [normal]]) * R / load
         if support.kind == 'surface':
