@@ -278,16 +278,20 @@ def test_description_of_another_load__leaves_the_feedback_alone_until_there_are_
 
 def test_efforts_that_are_wanted_no_more__go_to_zero_and_come_from_what_is_there(bench):
     robot = bench.robot
-    robot.set_parameters(publish_efforts=False)
-    robot.wait_for(lambda: bench.live(0.02, 0.005) and not robot.given[-1][1].any())
-    count = len(robot.given)
-    bench.live(0.1, 0.0)
-    assert len(robot.given) <= count + 3
-    robot.simulator.state, robot.history = robot.posture, [0.5 * robot.point.tau]
-    robot.set_parameters(publish_efforts=True)
-    count = len(robot.given)
-    robot.wait_for(lambda: bench.publish() and len(robot.given) > count)
-    np.testing.assert_allclose(robot.given[count][1], robot.history[-1], atol=1e-12)
+    for _ in range(5):  # a busy node may still take a state of before, when there was no effort
+        robot.set_parameters(publish_efforts=False)
+        robot.wait_for(lambda: bench.live(0.02, 0.005) and not robot.given[-1][1].any())
+        count = len(robot.given)
+        bench.live(0.1, 0.0)
+        assert len(robot.given) <= count + 3
+        robot.simulator.state, robot.history = robot.posture, [0.5 * robot.point.tau]
+        robot.set_parameters(publish_efforts=True)
+        count = len(robot.given)
+        robot.wait_for(lambda count=count: bench.publish() and len(robot.given) > count)
+        first = robot.given[count][1]
+        if first.any():
+            break
+    np.testing.assert_allclose(first, robot.history[-1], atol=1e-12)
 
 
 def test_killed_lqr_node__leaves_the_last_efforts_and_goes_on_from_them(own_bench):
