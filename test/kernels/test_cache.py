@@ -3,6 +3,7 @@
 """A cached kernel is used only as long as neither its module nor anything it imports changed."""
 
 import ast
+import gc
 import importlib
 import json
 import os
@@ -10,6 +11,7 @@ import pkgutil
 import platform
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,9 +112,11 @@ def test_damaged_file__is_compiled_anew_and_replaced(tmp_path, monkeypatch) -> N
     monkeypatch.setattr(_jit, 'CACHE_FOLDER', tmp_path)
     source = tmp_path / 'doubled.py'
     source.write_text('def doubled(x):\n    return 2 * x\n')
+    monkeypatch.setitem(sys.modules, 'doubled', types.ModuleType('doubled'))
 
     def from_cache() -> int:
         """Compile as a new process would; return how often the cache served."""
+        gc.collect()  # what is left of an earlier compilation would serve, too
         names = {'__name__': 'doubled'}  # of builtins Numba would keep what others put there
         exec(compile(source.read_text(), str(source), 'exec'), names)
         doubled = _jit.kernel(names['doubled'])
