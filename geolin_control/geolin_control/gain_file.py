@@ -156,7 +156,10 @@ def load_bank(path: str | Path, model: TreeModel) -> GainBank | GaitGains:
         first = int(header['gait']['first'])
         steps = sorted({knot.dt for knot in knots})
         if not (0 <= first < len(knots) and steps[0] > 0.0):
-            raise ValueError(f'{len(knots)} knots {steps} s apart, a period from {first} on')
+            raise ValueError(
+                f'{len(knots)} knots are {steps} s apart and the period begins at knot {first}, '
+                'expected more than 0 s, and one of the knots'
+            )
         displacement = check_pose(np.array(header['gait']['displacement'], dtype=np.float64))
         return GaitGains(model.hash, knots, first, displacement)
 
@@ -215,7 +218,10 @@ def _route(
             raise ValueError(f'{name} has shape {arrays[name].shape}, expected finite {expected}')
     dt, past = float(entry['dt']), arrays['K_past'].shape[-1]
     if not 0.0 <= dt < np.inf or past % max(sizes['u'], 1):
-        raise ValueError(f'dt is {dt} s, K_past has {past} columns, expected {sizes["u"]} a step')
+        raise ValueError(
+            f'dt is {dt} s and K_past has {past} columns, expected a finite dt, not below 0, and '
+            f'{sizes["u"]} columns a step'
+        )
     still = {'v': np.zeros((k, 6)), 'r': np.zeros((k, model.n))}
     knots = []
     for at in range(k):

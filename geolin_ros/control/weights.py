@@ -187,7 +187,7 @@ def _force_scale(
     D, first = np.zeros((wrenches.size, wrenches.size)), 0
     for support in supports:
         force = slice(first, first + 3)
-        # as the base moves, so do points: their axes are known from J
+        # the first columns of J, by the velocity of the base, turn its axes into those of contact
         R = state.H[:3, :3] @ J[force, :3].T if support.kind == 'point' else np.eye(3)
         load = max(float((R @ wrenches[force])[2]), least)
         D[force, force] = np.array([[tangential], [tangential], [normal]]) * R / load

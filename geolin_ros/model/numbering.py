@@ -90,7 +90,8 @@ def number_bodies(
     raise_errors(description.source, tree_findings(description), ModelError)
     named = {link.name for link in description.links}
     description, chains = _expand_chains(description)
-    raise_errors(description.source, tree_findings(description), ModelError)  # by chains
+    if chains:  # whose names may be there already
+        raise_errors(description.source, tree_findings(description), ModelError)
     if order is not None:
         order = [step for name in order for step in chains.get(name, (name,))]
     links = {link.name: link for link in description.links}

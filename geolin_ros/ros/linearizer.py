@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point, WrenchStamped
@@ -50,6 +50,10 @@ from geolin_ros.stream.parameters.linearizer import TABLE, stream_settings
 from geolin_ros.stream.self_check import Sample
 from geolin_ros.stream.warm_up import warm_up
 
+if TYPE_CHECKING:  # they are loaded where they are wanted
+    from geolin_ros.stream.outputs.markers import MarkerWriter
+    from geolin_ros.stream.requests import RequestAnswerer
+
 BACKWARDS = JumpThreshold(
     min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False
 )
@@ -78,14 +82,14 @@ class LinearizerPipeline(Pipeline):
     forward_dynamics: ForwardDynamicsWriter
     summary: SummaryWriter
     reading: Reading
-    markers: Any
-    """A `MarkerWriter`, loaded where it is wanted, or None."""
+    markers: 'MarkerWriter | None'
+    """None if nobody asked for them."""
     warnings: Mapping[str, str] = field(default_factory=dict)
     """About the inputs of the last second or so."""
 
     @cached_property
-    def requests(self) -> Any:
-        """The `RequestAnswerer`, made by the first request."""
+    def requests(self) -> 'RequestAnswerer':
+        """What answers requests; made by the first."""
         from geolin_ros.stream.requests import RequestAnswerer
 
         make = partial(empty_linearization, _make, self.model)

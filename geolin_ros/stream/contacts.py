@@ -10,7 +10,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -273,6 +273,10 @@ def _pose(message: Any) -> Array | None:
     return read_pose(message) if turn.x or turn.y or turn.z or turn.w else None
 
 
+if TYPE_CHECKING:
+    from geolin_ros.linearization.reduction import Bases
+
+
 class ContactAnswer(NamedTuple):
     """Contacts, their forces and what these depend on, in the representation of the answer."""
 
@@ -309,7 +313,7 @@ class ContactReporter:
     def __init__(self, linearizer: Linearizer, source: str, admissible_basis: bool) -> None:
         self._linearizer = linearizer
         self._source, self._asked = source, admissible_basis
-        self._previous: Any = None  # Bases
+        self._previous: Bases | None = None
         self._shown: Array | None = None
 
     def forget(self) -> None:

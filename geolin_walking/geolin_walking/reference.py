@@ -330,7 +330,8 @@ class Planner:
         excess = (state.H[:3, :3] @ state.v[:3])[:2] - path.v[0, :2]
         R = about_z(path.yaw[node])
         gait = self.gait
-        lead = 0.5 * (len(gait.groups) * gait.half - gait.swing) * gait.dt
+        stance = (len(gait.groups) * gait.half - gait.swing) * gait.dt  # between two swings [s]
+        lead = 0.5 * stance
         turned = about_z(path.yaw[node] + lead * path.v[node, 2])
         catch = CAPTURE * excess
         catch *= min(1.0, FARTHEST / max(float(np.linalg.norm(catch)), 1e-9))

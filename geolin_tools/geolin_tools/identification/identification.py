@@ -307,8 +307,9 @@ def _fitted(
     model: TreeModel, data: _Data, prior: Prior, watch: Watch = lambda rounds, total: rounds
 ) -> Identification:
     """Return what data say, good or not."""
-    parameters = Parameters(model, data[0], prior)
-    return Identification(model, parameters, fit(parameters, data[0], watch), *data)
+    used, *_ = data
+    parameters = Parameters(model, used, prior)
+    return Identification(model, parameters, fit(parameters, used, watch), *data)
 
 
 def _cross_validated(
