@@ -28,7 +28,7 @@ from geolin_ros.typing import Array
 ROBOTS = ['go2', 'talos_reduced']
 STATES, CHUNK = 1000, 128
 BLOCK = 0.03  # of calls in a row [s]: work that goes on, not its start in the caches of another
-GAIN = 1.5 / 2.0  # of two threads over one, of what arithmetic in registers gains: waking takes 0.1 ms
+GAIN = 1.5 / 2.0  # of two threads over one, of what registers gain: waking takes 0.1 ms
 REGISTERS = 500_000  # rounds of sixteen multiply-adds of eight lanes: a few milliseconds
 DERIVATIVES = 'loop over pin.computeABADerivatives'
 ONE_CALL = f'{STATES} states in one call'

@@ -24,7 +24,7 @@ from geolin_ros.description import (
 )
 from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import ModelError, unknown_name
-from geolin_ros.mjcf import is_mjcf
+from geolin_ros.mjcf.text import is_mjcf
 from geolin_ros.optional import optional
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, IntArray
@@ -167,6 +167,7 @@ class _Reader:
         self._body_names = [_name(compiled.body(b), 'body', b) for b in range(compiled.nbody)]
         self._springs = not self._disables('SPRING')
         self._dampers = not self._disables('DAMPER')
+        self._losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
         self._mimics, self._locked = dict[int, Mimic](), dict[str, float]()
         self._links, self._joints = list[Link](), list[Joint]()
         self._findings: list[Finding] = []
@@ -255,12 +256,11 @@ class _Reader:
             if m.jnt_limited[j] and not self._disables('LIMIT', 'CONSTRAINT'):
                 lower, upper = m.jnt_range[j]
         armature, damping, effort = self._of_actuators(j)
-        losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
         return Joint(
             *(self._joint_names[j], kind, parent, child, placement, axis),
             limits=Limits(float(lower), float(upper), effort=effort),
             damping=(float(m.dof_damping[dof]) + damping) * self._dampers,
-            friction=float(m.dof_frictionloss[dof]) * losses,
+            friction=float(m.dof_frictionloss[dof]) * self._losses,
             rotor_inertia=float(m.dof_armature[dof]) + armature,
             stiffness=float(m.jnt_stiffness[j]) * self._springs,
             rest=rest,
@@ -354,20 +354,16 @@ class _Reader:
     def _check(self) -> None:
         """Refuse what acts on the joints and cannot be read."""
         m, option = self._m, self._m.opt
-        springs, dampers = self._springs, self._dampers
+        springs, dampers, losses = self._springs, self._dampers, self._losses
         passive = springs or dampers  # else MuJoCo computes none
-        losses = not self._disables('FRICTIONLOSS', 'CONSTRAINT')
         falls = np.any(option.gravity) and not self._disables('GRAVITY')
         of_joints = np.isin(m.actuator_trntype, _TO_JOINTS)  # else of something else
         hinges = m.jnt_type > 1  # or slides
         actuators = [
             i for i in range(m.nu) if not (of_joints[i] and hinges[m.actuator_trnid[i, 0]])
         ]
-        only: dict[str, Any] = {
-            'jnt_stiffness': np.flatnonzero(m.jnt_type <= 1),
-            'actuator_armature': actuators,
-            'actuator_damping': actuators,
-        }
+        only: dict[str, Any] = {'jnt_stiffness': np.flatnonzero(m.jnt_type <= 1)}
+        only |= dict.fromkeys(('actuator_armature', 'actuator_damping'), actuators)
         for kind, field, acts, what in (
             ('joint', 'jnt_stiffness', springs, 'a spring about several axes'),
             ('joint', 'jnt_stiffnesspoly', springs, 'a spring that is not linear'),
@@ -395,16 +391,12 @@ class _Reader:
                     name = _name(getattr(m, kind)(at), kind, at)
                     fix = 'set it to zero, or give it as torque'
                     raise self._refusal(f'{what} of {kind} {name!r}', 'none', fix)
-        for attribute, acts in (
-            ('armature', True),
-            ('damping', dampers),
-            ('frictionloss', losses),
-        ):
+        for field, acts in (('armature', True), ('damping', dampers), ('frictionloss', losses)):
             for j in np.flatnonzero(m.jnt_type == 0)[:1]:
-                value = getattr(m, f'dof_{attribute}')[m.jnt_dofadr[j]]
+                value = getattr(m, f'dof_{field}')[m.jnt_dofadr[j]]
                 if acts and value:
-                    problem = f'has {attribute} {value:g}, left out: the base moves freely'
-                    fix = f'set {attribute}="0", or give the force as a wrench'
+                    problem = f'has {field} {value:g}, left out: the base moves freely'
+                    fix = f'set {field}="0", or give the force as a wrench'
                     where = f'joint {self._joint_names[j]!r}'
                     self._findings.append(Finding('warning', where, problem, fix))
         if passive and (option.density or option.viscosity):

@@ -4,6 +4,7 @@
 
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -39,6 +40,17 @@ def test_layers__are_kept(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ('', *BESIDE):
         monkeypatch.syspath_prepend(str(ROOT / name))
     assert importlinter.lint_imports(config) == 0
+
+
+def test_no_modules__import_each_other() -> None:
+    """In circles of any length, parents and what is in them too, which the contracts leave out."""
+    graph = pytest.importorskip('grimp').build_graph('geolin_ros', *BESIDE, cache_dir=None)
+    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    assert {'geolin_ros', *BESIDE} <= imported.keys()
+    try:
+        TopologicalSorter(imported).prepare()
+    except CycleError as error:
+        pytest.fail(' -> '.join(error.args[1][::-1]))
 
 
 @pytest.mark.parametrize(
