@@ -9,14 +9,13 @@ import contextlib
 import faulthandler
 import os
 import signal
-import sys
 from collections.abc import Generator
 from types import FrameType
 
 import psutil
 import pytest
 
-from support.processes import end_all, ended_with_it
+from support.processes import end_all, ended_with_it, watch
 
 LIMIT = 600.0
 """Of setup, call and teardown, each, on a busy machine [s]."""
@@ -24,6 +23,7 @@ AGAIN = 2.0
 """After this the same again, where the end of a test waits too [s]."""
 STUCK = 60.0
 """So much later the whole process ends: no Python code runs in it any more [s]."""
+_stderr = 2
 
 
 @contextlib.contextmanager
@@ -41,7 +41,7 @@ def _limit(item: pytest.Item) -> Generator[None]:
         pytest.fail(f'takes longer than {limit:g} s')
 
     usual = signal.signal(signal.SIGALRM, end)
-    faulthandler.dump_traceback_later(limit + STUCK, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(limit + STUCK, exit=True, file=_stderr)
     signal.setitimer(signal.ITIMER_REAL, limit, AGAIN)
     try:
         yield
@@ -70,6 +70,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     """Limit its end."""
     with _limit(item):
         return (yield)
+
+
+def pytest_sessionstart() -> None:
+    """Let no program outlive this process, however that ends; it says where it was stuck."""
+    global _stderr
+    _stderr = os.dup(2)  # which is captured during a test
+    watch()
 
 
 def pytest_sessionfinish() -> None:

@@ -4,6 +4,7 @@
 
 import contextlib
 import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -11,6 +12,7 @@ import psutil
 PATIENCE = 60.0
 """A program that is left to itself at the end of its ``with`` has this long to end [s]."""
 _started = []
+_watchdog = None
 
 
 class Program(subprocess.Popen):
@@ -23,6 +25,8 @@ class Program(subprocess.Popen):
         super().__init__(*arguments, **options)
         self.lasts = lasts
         _started.append(self)
+        if _watchdog:
+            _watchdog.stdin.write(f'{self.pid}\n')
 
     def __exit__(self, kind, *rest):
         """Wait for its end; where the test has failed, or waits in vain, end it."""
@@ -35,13 +39,18 @@ class Program(subprocess.Popen):
 
     def end(self):
         """Kill it, unless it has ended, and all below."""
-        below = []
         if self.poll() is None:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                below = psutil.Process(self.pid).children(recursive=True)
-        for process in (self, *below):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
+            _kill(psutil.Process(self.pid))
+
+
+def _kill(process):
+    """Kill a process and all below."""
+    found = [process]
+    with contextlib.suppress(psutil.NoSuchProcess):
+        found += process.children(recursive=True)
+    for each in found:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
 
 
 @contextlib.contextmanager
@@ -57,10 +66,33 @@ def ended_with_it():
                 _started.remove(program)
 
 
+def watch():
+    """Start what ends each program from now on even if this process is killed.
+
+    A process of its own: what a program has started itself would outlive a signal at the death of
+    its parent (PR_SET_PDEATHSIG), which comes with the end of a thread too.
+    """
+    global _watchdog
+    options = {'bufsize': 1, 'text': True, 'start_new_session': True}  # a new one has no Ctrl-C
+    _watchdog = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, **options)
+
+
+def _kill_at_end(pids):
+    """Kill the processes with these numbers when there are no more."""
+    processes = []
+    for pid in pids:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            processes.append(psutil.Process(int(pid)))
+    for process in processes:
+        _kill(process)
+
+
 def end_all():
     """End what is left of all tests."""
     while _started:
         _started.pop().end()
+    if _watchdog:
+        _watchdog.communicate()
 
 
 def is_over(pid):
@@ -69,3 +101,7 @@ def is_over(pid):
         return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
     except (FileNotFoundError, ProcessLookupError):
         return True
+
+
+if __name__ == '__main__':
+    _kill_at_end(sys.stdin)
