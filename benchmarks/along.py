@@ -50,8 +50,8 @@ def measure(rounds: int) -> list[Row]:
                 call()
                 expm(matrix)
 
-        given = np.array(states), np.array(tau[:N]), dt * np.arange(N + 1), names[:N]
-        ours = partial(lin.along, *given, out=lin.along.room(N))
+        given = np.array(states), np.array(tau[:N]), dt * np.arange(N + 1)
+        ours = partial(lin.along, *given, contacts=names[:N], out=lin.along.room(N))
         rows.append(compare(WHAT, pair.name, ours, PEER, peer, rounds, LIMIT))
     return rows
 

@@ -85,7 +85,7 @@ def breakdown(linearizer: Linearizer, state: State, tau: Array, rounds: int) -> 
             'kernel': workspace.bind(state.data, tau, workspace.spare.out),
             'call': partial(linearizer, state, tau),
             'J, M, rank': lambda: linearizer(state, tau).geometry,
-            'reduced pair of these': partial(reduce, C, R),
+            'reduced pair of these': partial(reduce, C, previous=R),
             'discrete form of the reduced pair': partial(R.discretize, 1e-3),
             'discrete form, full, zoh': partial(
                 linearizer.discretize, state, tau, 1e-3, method='zoh'

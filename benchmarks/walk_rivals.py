@@ -293,14 +293,14 @@ def nominal(model: TreeModel, planner: Planner) -> Linearize:
     one = planner.posture.data[None]
 
     def linearize(
-        states: Array, tau: Array, times: Array, in_force: Sequence[tuple[str, ...]]
+        states: Array, tau: Array, times: Array, *, contacts: Sequence[tuple[str, ...]]
     ) -> LinearizedTrajectory:
-        found = along(states, tau, times, in_force)
+        found = along(states, tau, times, contacts=contacts)
         count = len(tau)
-        stands = np.array([[name in names for name in planner.names] for names in in_force])
+        stands = np.array([[name in names for name in planner.names] for names in contacts])
         there = planner.efforts(np.repeat(one, count, axis=0), stands)
         nodes = np.repeat(one, count + 1, axis=0)
-        standing = along(nodes, there, times, in_force)
+        standing = along(nodes, there, times, contacts=contacts)
         for name in ('A', 'B', 'wrench_by_state', 'wrench_by_tau'):
             getattr(found, name)[:] = getattr(standing, name)
         return found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xarray import Dataset
 
 
-def open_dataset(path: str | Path, chunks: Any = None) -> Dataset:
+def open_dataset(path: str | Path, *, chunks: Any = None) -> Dataset:
     """Open a dataset of linearizations; nothing is read before it is used.
 
     Parameters

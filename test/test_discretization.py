@@ -329,8 +329,8 @@ ALONG = {
 def test_along__equals_discretize_node_by_node(name):
     lin, sets = ALONG[name]()
     states, tau, times = trajectory_of(lin.model, np.random.default_rng(3))
-    lin.along(states, tau + 1.0, times, sets[::-1])
-    plan = lin.along(states, tau, times, sets, out=lin.along.room(9))
+    lin.along(states, tau + 1.0, times, contacts=sets[::-1])
+    plan = lin.along(states, tau, times, contacts=sets, out=lin.along.room(9))
     assert len(plan) == 6
     assert plan.in_force == tuple(map(tuple, sets))
     for k, names in enumerate(sets):
@@ -361,9 +361,9 @@ def test_along__of_many_trajectories_is_that_of_each(threads):
     states, tau, times = (list(each) for each in zip(*made, strict=True))
     chosen = [sets, None, sets[::-1], *[sets] * 4]
     for _ in range(2):  # workers are used again, and made again for other contacts
-        plans = lin.along.many(states, tau, times, chosen, threads=threads)
+        plans = lin.along.many(states, tau, times, contacts=chosen, threads=threads)
         for k, plan in enumerate(plans):
-            one = lin.along(*kept[k], chosen[k])
+            one = lin.along(*kept[k], contacts=chosen[k])
             for name in ('A', 'B', 'c', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau'):
                 np.testing.assert_array_equal(getattr(plan, name), getattr(one, name))
         lin.contacts = [dataclasses.replace(contact, kd=30.0) for contact in lin.contacts]
@@ -384,9 +384,9 @@ def test_along__names_what_is_wrong():
     with pytest.raises(ShapeError, match=r'times have shape \(6,\)'):
         lin.along(states, tau, times[1:])
     with pytest.raises(ShapeError, match='2 sets, expected 6'):
-        lin.along(states, tau, times, [(), ()])
+        lin.along(states, tau, times, contacts=[(), ()])
     with pytest.raises(UnknownNameError, match='FL_paw'):
-        lin.along(states, tau, times, [('FL_paw',)] * 6)
+        lin.along(states, tau, times, contacts=[('FL_paw',)] * 6)
     with pytest.raises(ShapeError, match='room for 2 intervals'):
         lin.along(states, tau, times, out=lin.along.room(2))
     with pytest.raises(ShapeError, match='other contacts'):

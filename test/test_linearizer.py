@@ -334,7 +334,7 @@ def test_wrong_arguments__are_named(given, error, words):
         lambda: lin(**given),
         lambda: lin.forward_dynamics(**given),
         lambda: lin.batch([given['state']], [given['tau']], wrenches=wrenches),
-        lambda: forward_dynamics(QUADRUPED, given['state'], given['tau'], wrenches),
+        lambda: forward_dynamics(QUADRUPED, given['state'], given['tau'], wrenches=wrenches),
     ):
         with pytest.raises(error, match=words):
             call()
@@ -407,7 +407,7 @@ def test_H_that_is_no_pose__is_refused_at_each_door(R):
         lambda: dynamics.inverse_dynamics(state, nu_dot),
         lambda: dynamics.forward_dynamics(state, tau),
         lambda: dynamics.mass_matrix(state),
-        lambda: inverse_dynamics(QUADRUPED, state, nu_dot, [Wrench('base')]),
+        lambda: inverse_dynamics(QUADRUPED, state, nu_dot, wrenches=[Wrench('base')]),
         lambda: Kinematics(QUADRUPED, state),
         lambda: centroidal(QUADRUPED, state),
         lambda: kinetic_energy(QUADRUPED, state),
@@ -462,7 +462,7 @@ def test_pure_functions__are_what_the_linearizer_is_asked_for(base, contacts):
         for reference in ('moving', 'frozen'):
             expected = lin.discretize(state, tau, 1e-3, method=method, reference=reference)
             one = L if reference == 'moving' else L.frozen()
-            found = one.discretize(1e-3, method)
+            found = one.discretize(1e-3, method=method)
             for name in ('Phi', 'Gamma', 'defect', 'nu_dot'):
                 assert_close(getattr(found, name), getattr(expected, name), 1e-14, name)
             assert np.array_equal(found.next_state.data, expected.next_state.data)
@@ -470,7 +470,7 @@ def test_pure_functions__are_what_the_linearizer_is_asked_for(base, contacts):
     assert_same(mixed, L.in_representation('mixed'), 0.0)
     assert mixed.wrenches.shape == L.wrenches.shape
     with pytest.raises(ConfigurationError, match='midpoint'):
-        L.discretize(1e-3, 'midpoint')
+        L.discretize(1e-3, method='midpoint')
 
 
 SOLES = [Contact(f'{leg}_foot', 'surface') for leg in ('FL', 'FR', 'RL', 'RR')]

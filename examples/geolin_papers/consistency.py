@@ -83,10 +83,10 @@ def required_effort(
     nu_dot[6:] = _numbers('joint_acceleration', joint_acceleration, model.n)
     if base_acceleration is not None:
         nu_dot[:6] = _numbers('base_acceleration', base_acceleration, 6)
-    taubar = inverse_dynamics(model, state, nu_dot, wrenches)
+    taubar = inverse_dynamics(model, state, nu_dot, wrenches=wrenches)
     if base_acceleration is None:
         nu_dot[:6] = -np.linalg.solve(mass_matrix(model, state)[:6, :6], taubar[:6])
-        taubar = inverse_dynamics(model, state, nu_dot, wrenches)
+        taubar = inverse_dynamics(model, state, nu_dot, wrenches=wrenches)
     return Effort(nu_dot, taubar[:6], taubar[6:])
 
 

@@ -91,7 +91,7 @@ class StandingRobot:
         s, r = reference.s.copy(), reference.r.copy()
         s[self._arms] += AMPLITUDE * (1.0 - np.cos(wave * self._simulator.time))
         r[self._arms] = AMPLITUDE * wave * np.sin(wave * self._simulator.time)
-        wanted = self._law.efforts(self.state, State(reference.H, s, reference.v, r))
+        wanted = self._law.efforts(self.state, reference=State(reference.H, s, reference.v, r))
         return np.clip(wanted, -self.model.limits.effort, self.model.limits.effort)
 
 

@@ -128,12 +128,12 @@ def build(
                 f'a route has the contact sets {sorted(map(sorted, feet))}, expected one, and no '
                 'other route with it'
             )
-        first, *rest = [(point, design(model, point, tuning)) for point in points]
+        first, *rest = [(point, design(model, point, tuning=tuning)) for point in points]
         done, ahead, errors = [first], rest[::-1], list[float]()
         while ahead:
             (here, before), (there, after) = done[-1], ahead[-1]
             halfway = _halfway(model, here, there)
-            between = design(model, halfway, tuning)
+            between = design(model, halfway, tuning=tuning)
             off = interpolated(before, after, 0.5).K - between.K
             error = float(np.linalg.norm(off) / np.linalg.norm(between.K))
             if error <= tolerance:

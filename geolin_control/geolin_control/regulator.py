@@ -276,7 +276,7 @@ class Regulator:
         settings, own = self.settings, self._linearizer
         try:
             supports = tuple(self.supports[frame] for frame in frames)
-            point = equilibrium(self.model, reference.state, supports, settings.friction)
+            point = equilibrium(self.model, reference.state, supports, friction=settings.friction)
             own.contacts = tuple(support.contact for support in point.supports)
             if newest is not None and newest.fits(reference.state, own, settings.calm):
                 self.source, C = 'linearization', newest.on(own)
@@ -323,7 +323,7 @@ class Regulator:
             reference = reference.at_rest()
         if self.settings.anchor and self._gait is None and np.all(np.isfinite(state.data)):
             reference = anchored(self.model, reference, state, self.standing_on)
-        wanted = self._feedback.efforts(state, reference, given)
+        wanted = self._feedback.efforts(state, reference=reference, feedforward=given)
         efforts = self.guard.feedback(time, wanted, rates)
         if self.guard.share:
             return self._sent(efforts, Mode.FEEDBACK, '')

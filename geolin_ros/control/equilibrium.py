@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from geolin_ros.control.support import Support, distance_inside, support_polygon, upward
-from geolin_ros.dynamics.arguments import check_is_state
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.dynamics.functions import bias_force
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
@@ -146,8 +146,9 @@ def statics(model: TreeModel, state: State, supports: Sequence[Support]) -> Stat
     return Statics(model.total_mass, com, polygon, distance_inside(polygon, com[:2]))
 
 
+@about_state
 def equilibrium(
-    model: TreeModel, state: State, supports: Sequence[Support], friction: float = FRICTION
+    model: TreeModel, state: State, supports: Sequence[Support], *, friction: float = FRICTION
 ) -> Equilibrium:
     """Return the efforts and contact forces that hold a posture.
 
@@ -170,7 +171,6 @@ def equilibrium(
     ConfigurationError
         If the base is fixed, there is no support, or friction is not positive.
     """
-    check_is_state(state)
     if model.base != 'floating' or not len(supports) or not friction > 0.0:
         raise ConfigurationError(
             f'robot {model.name!r} has a {model.base} base, {len(supports)} supports, friction '
@@ -200,7 +200,7 @@ class _Problem:
         points, normals, rows, cones = [], [], [], []
         for support in self.supports:
             frame = support.at(model)
-            H, J = self.at.pose(frame), self.at.jacobian(frame, 'mixed')
+            H, J = self.at.pose(frame), self.at.jacobian(frame, expressed_in='mixed')
             normal = H[:3, 2] if support.kind == 'surface' else upward(model)
             across = np.linalg.svd(normal[None])[2][1:]
             for point in support.world_points(self.at):

@@ -151,6 +151,7 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Array:
 def design(
     model: TreeModel,
     point: Equilibrium,
+    *,
     tuning: Tuning | None = None,
     previous: Gains | None = None,
 ) -> Gains:
@@ -260,7 +261,11 @@ class Feedback:
         self._sent: list[Array] = []
 
     def efforts(
-        self, state: State, reference: State | None = None, feedforward: ArrayLike | None = None
+        self,
+        state: State,
+        *,
+        reference: State | None = None,
+        feedforward: ArrayLike | None = None,
     ) -> Array:
         """Return the efforts (n_u,) of the actuated joints, neither clipped nor ramped.
 

@@ -184,7 +184,7 @@ class _Task(NamedTuple):
             rows.append(J[kept])
         for name, position in self.lifted.items():
             missing[f'lifted foot {name!r}'] = position - at.pose(name)[:3, 3]
-            rows.append(at.jacobian(name, 'mixed')[:3])
+            rows.append(at.jacobian(name, expressed_in='mixed')[:3])
         for loop in self.model.loops:
             first, second = resolve(self.model, loop)
             assert second is not None

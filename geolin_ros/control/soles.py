@@ -212,7 +212,7 @@ def _sole(frame: str, patch: _Patch) -> Support | None:
         area = spatial.ConvexHull(corners).volume
         length, width = np.round(np.sqrt(area / np.prod(size)) * size, 3).tolist()
         lowest = np.round((*centre[:2], np.min(touching[:, 2])), 4)
-        return Support.sole(frame, length, width, lowest)
+        return Support.sole(frame, length, width, offset=lowest)
     placement = np.eye(4)
     placement[:3, 3] = centre
     points = np.column_stack((corners - centre[:2], np.zeros(len(corners))))

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.mode_report import Mode, ModeReport, entries, words_for
 from geolin_ros.control.support import Support
-from geolin_ros.dynamics.arguments import check_is_state
+from geolin_ros.dynamics.arguments import about_state
 from geolin_ros.dynamics.functions import bias_force, mass_matrix
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InputError
@@ -45,10 +45,12 @@ NEGLIGIBLE = 1e-8
 equilibrium are at 1e-10, robots that stand at 1e-6 and more."""
 
 
+@about_state
 def analyze_modes(
     model: TreeModel,
     state: State,
     supports: Sequence[Support] = (),
+    *,
     tau: ArrayLike | None = None,
     horizon: float | None = None,
 ) -> ModeReport:
@@ -72,7 +74,6 @@ def analyze_modes(
         If a horizon is given with supports, either with a fixed base, or one that takes more than
         `MOST_STEPS` steps, as the damping of a joint may stop it in a short time.
     """
-    check_is_state(state)
     is_fixed, has_horizon = model.base == 'fixed', horizon is not None
     if is_fixed + bool(supports) + has_horizon > 1:
         raise ConfigurationError(

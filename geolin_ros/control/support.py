@@ -70,7 +70,7 @@ class Support:
 
     @classmethod
     def sole(
-        cls, frame: str, length: float, width: float, offset: ArrayLike = (0, 0, 0)
+        cls, frame: str, length: float, width: float, *, offset: ArrayLike = (0, 0, 0)
     ) -> Support:
         """Return a flat rectangle [m], length along x and width along y, about ``offset``."""
         corners = [(x * length, y * width, 0.0) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
@@ -98,7 +98,7 @@ class Support:
             return cls(frame, placement=placement, radius=size)
         if not (size > 0.0 and float(match['width']) > 0.0):
             raise ConfigurationError(f'support {text!r} has no area, expected sizes above 0 m')
-        return cls.sole(frame, size, float(match['width']), placement[:3, 3])
+        return cls.sole(frame, size, float(match['width']), offset=placement[:3, 3])
 
     @property
     def rows(self) -> int:

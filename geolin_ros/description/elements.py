@@ -130,6 +130,7 @@ class Joint:
     child: str
     placement: Array = field(default_factory=lambda: np.eye(4))
     axis: Array = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))
+    _: KW_ONLY
     pitch: float = 0.0
     limits: Limits = Limits()
     damping: float = 0.0

@@ -12,7 +12,6 @@ prescribed velocities only: y may take as much as possible off them.
 Differs from the paper: ranks are asked of A_p and A_v, not of A (erratum K9).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -33,7 +32,7 @@ from geolin_ros.errors import (
 from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
+from geolin_ros.model.wrenches import External
 from geolin_ros.typing import Array, BoolArray
 
 Least = Literal['constraint force', 'torque']
@@ -121,8 +120,9 @@ def inverse_dynamics(
     acceleration: ArrayLike,
     constraints: Constraints,
     actuated: ArrayLike,
+    *,
     passive_tau: ArrayLike | None = None,
-    wrenches: Sequence[Wrench] | None = None,
+    wrenches: External = (),
 ) -> ConstrainedMotion:
     """Return the efforts of actuated joints that produce an acceleration.
 
@@ -156,7 +156,7 @@ def inverse_dynamics(
         raise _infeasible(model, 'the acceleration', broken)
     if not np.isfinite(tau).all():
         raise failure(model, NOT_FINITE, state, {'passive_tau': tau})
-    needed = functions.inverse_dynamics(model, state, nu_dot, wrenches)  # tau_r
+    needed = functions.inverse_dynamics(model, state, nu_dot, wrenches=wrenches)  # tau_r
     passive = np.concatenate((np.ones(floating, dtype=np.bool_), ~active))
     given = np.concatenate((np.zeros(floating), tau))
     reach = _Range(A, passive)
@@ -186,7 +186,8 @@ def forward_dynamics(
     state: State,
     tau: ArrayLike,
     constraints: Constraints,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
 ) -> ConstrainedMotion:
     """Return the acceleration that joint efforts produce, and the constraint forces.
 
@@ -194,8 +195,8 @@ def forward_dynamics(
 
     `hybrid_dynamics` of this module with nothing prescribed; arguments and errors as there.
     """
-    nothing = np.zeros(model.n, dtype=np.bool_)
-    return hybrid_dynamics(model, state, np.zeros(model.n), tau, nothing, constraints, wrenches)
+    given = np.zeros(model.n), tau, np.zeros(model.n, dtype=np.bool_)
+    return hybrid_dynamics(model, state, *given, constraints, wrenches=wrenches)
 
 
 @about_state
@@ -206,7 +207,8 @@ def hybrid_dynamics(
     tau: ArrayLike,
     prescribed: ArrayLike,
     constraints: Constraints,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
 ) -> ConstrainedMotion:
     """Return accelerations and efforts, given one of the two for each joint coordinate.
 

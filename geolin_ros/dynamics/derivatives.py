@@ -9,7 +9,6 @@ the inputs; and by the inertial parameters of every body.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from geolin_ros.dynamics.variation import STEP, Variation, change, parameters_of
 from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
+from geolin_ros.model.wrenches import External
 from geolin_ros.typing import Array, BoolArray
 
 
@@ -32,7 +31,8 @@ def inverse_dynamics_variation(
     state: State,
     acceleration: ArrayLike,
     variation: Variation,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
 ) -> Array:
     """Return the derivative (m,) of `inverse_dynamics` by the scalar of a variation.
 
@@ -52,14 +52,15 @@ def forward_dynamics_variation(
     state: State,
     tau: ArrayLike,
     variation: Variation,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
 ) -> Array:
     """Return the derivative (m,) of `forward_dynamics` by the scalar of a variation.
 
     [Kim 2012, Table 6]. Errors as there and of `inverse_dynamics_variation`.
     """
-    nothing, zeros = np.zeros(model.n, dtype=np.bool_), np.zeros(model.n)
-    return hybrid_dynamics_variation(model, state, zeros, tau, nothing, variation, wrenches)[0]
+    given = np.zeros(model.n), tau, np.zeros(model.n, dtype=np.bool_)
+    return hybrid_dynamics_variation(model, state, *given, variation, wrenches=wrenches)[0]
 
 
 @about_state
@@ -70,7 +71,8 @@ def hybrid_dynamics_variation(
     tau: ArrayLike,
     prescribed: ArrayLike,
     variation: Variation,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
 ) -> tuple[Array, Array]:
     """Return the derivatives of both results of `hybrid_dynamics` by the scalar of a variation.
 
@@ -126,7 +128,8 @@ def inverse_dynamics_derivatives(
     model: TreeModel,
     state: About,
     acceleration: ArrayLike,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
     threads: int = 1,
 ) -> InverseDynamicsDerivatives:
     """Return all derivatives of `inverse_dynamics` by the state, errors as there; by nu_dot: M."""
@@ -138,11 +141,7 @@ def inverse_dynamics_derivatives(
 
 @about_states
 def forward_dynamics_derivatives(
-    model: TreeModel,
-    state: About,
-    tau: ArrayLike,
-    wrenches: Sequence[Wrench] | None = None,
-    threads: int = 1,
+    model: TreeModel, state: About, tau: ArrayLike, *, wrenches: External = (), threads: int = 1
 ) -> ForwardDynamicsDerivatives:
     """Return all derivatives of `forward_dynamics` by state and efforts, errors as there."""
     task, m, n = Task.about(model, state, wrenches, threads), model.m, model.n
@@ -159,7 +158,8 @@ def hybrid_dynamics_derivatives(
     acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
     threads: int = 1,
 ) -> HybridDynamicsDerivatives:
     """Return all derivatives of `hybrid_dynamics` by state and what is given, errors as there."""
@@ -202,7 +202,7 @@ def inertial_parameters(model: TreeModel) -> Array:
 
 
 def _vary(
-    task: Task, free: BoolArray, variation: Variation, wrenches: Sequence[Wrench] | None
+    task: Task, free: BoolArray, variation: Variation, wrenches: External
 ) -> tuple[Array, Array]:
     """Return derivatives: of accelerations where free, else of forces (m,); of what is given."""
     model, robot = task.model, robot_of(task.model)

@@ -18,7 +18,6 @@ says how many share the call; the results do not depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from geolin_ros.dynamics.samples import Robot, States, Task, robot_of
 from geolin_ros.model.labels import state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
+from geolin_ros.model.wrenches import External
 from geolin_ros.typing import Array, BoolArray
 
 About = State | States
@@ -44,7 +43,8 @@ def inverse_dynamics(
     model: TreeModel,
     state: About,
     acceleration: ArrayLike,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
     threads: int = 1,
 ) -> Array:
     """Return the forces that produce an acceleration (RNEA).
@@ -75,7 +75,7 @@ def inverse_dynamics(
 
 
 @about_state
-def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None = None) -> Array:
+def bias_force(model: TreeModel, state: State, *, wrenches: External = ()) -> Array:
     """Return h (m,), the forces that keep the acceleration zero: `inverse_dynamics` at zero.
 
     [Kim 2012, Eq. (32)].
@@ -83,16 +83,12 @@ def bias_force(model: TreeModel, state: State, wrenches: Sequence[Wrench] | None
     Gravity, Coriolis and centrifugal forces, damping, friction and springs, less the external
     wrenches. Arguments, units and errors as there, about one state.
     """
-    return inverse_dynamics(model, state, np.zeros(model.m), wrenches)
+    return inverse_dynamics(model, state, np.zeros(model.m), wrenches=wrenches)
 
 
 @about_states
 def forward_dynamics(
-    model: TreeModel,
-    state: About,
-    tau: ArrayLike,
-    wrenches: Sequence[Wrench] | None = None,
-    threads: int = 1,
+    model: TreeModel, state: About, tau: ArrayLike, *, wrenches: External = (), threads: int = 1
 ) -> Array:
     """Return the acceleration (m,) that joint efforts (n,) produce (ABA).
 
@@ -116,7 +112,8 @@ def hybrid_dynamics(
     acceleration: ArrayLike,
     tau: ArrayLike,
     prescribed: ArrayLike,
-    wrenches: Sequence[Wrench] | None = None,
+    *,
+    wrenches: External = (),
     threads: int = 1,
 ) -> tuple[Array, Array]:
     """Return all accelerations and forces, given one of the two for each joint coordinate.
@@ -150,7 +147,7 @@ def hybrid_dynamics(
 
 
 @about_states
-def mass_matrix(model: TreeModel, state: About, threads: int = 1) -> Array:
+def mass_matrix(model: TreeModel, state: About, *, threads: int = 1) -> Array:
     """Return M (m, m) by composite rigid bodies (CRBA), rotors included [kg, kg m, kg m^2].
 
     [Kim 2012, Eq. (32)]; [Featherstone 2008], Table 6.2. Errors as of `inverse_dynamics`.
@@ -163,7 +160,7 @@ def mass_matrix(model: TreeModel, state: About, threads: int = 1) -> Array:
 
 
 @about_states
-def mass_matrix_inverse(model: TreeModel, state: About, threads: int = 1) -> Array:
+def mass_matrix_inverse(model: TreeModel, state: About, *, threads: int = 1) -> Array:
     """Return M^-1 (m, m); errors as of `forward_dynamics`."""
     task, by_given = Task.about(model, state, threads=threads), 2 * model.m + np.arange(model.m)
     return task.of(robot_of(model).derivatives(task, all_free(model), by_given))
@@ -232,20 +229,18 @@ class Dynamics:
         self.model, self._engine = model, Robot(model).engine
 
     def inverse_dynamics(
-        self, state: State, acceleration: ArrayLike, wrenches: Sequence[Wrench] = ()
+        self, state: State, acceleration: ArrayLike, *, wrenches: External = ()
     ) -> Array:
         """Return the forces (m,) that produce an acceleration (m,)."""
         if self._engine is not None and not wrenches:
             return self._engine.inverse_dynamics(self.model, state, acceleration)
-        return inverse_dynamics(self.model, state, acceleration, wrenches)
+        return inverse_dynamics(self.model, state, acceleration, wrenches=wrenches)
 
-    def forward_dynamics(
-        self, state: State, tau: ArrayLike, wrenches: Sequence[Wrench] = ()
-    ) -> Array:
+    def forward_dynamics(self, state: State, tau: ArrayLike, *, wrenches: External = ()) -> Array:
         """Return the acceleration (m,) that efforts (n,) produce."""
         if self._engine is not None and not wrenches:
             return self._engine.forward_dynamics(self.model, state, tau)
-        return forward_dynamics(self.model, state, tau, wrenches)
+        return forward_dynamics(self.model, state, tau, wrenches=wrenches)
 
     def mass_matrix(self, state: State) -> Array:
         """Return M (m, m)."""

@@ -117,7 +117,7 @@ class Kinematics:
         H: Array = self.H[at.body] @ at.placement
         return H
 
-    def twist(self, frame: str | Frame, expressed_in: Expression = 'body') -> Array:
+    def twist(self, frame: str | Frame, *, expressed_in: Expression = 'body') -> Array:
         """Return ^D v_{A,E} (6,) [m/s, rad/s]."""
         E = self.frame(frame)
         return twist(E, expression_frame(E, expressed_in))
@@ -147,7 +147,7 @@ class Kinematics:
         return Y
 
     def jacobian(
-        self, frame: str | Frame, expressed_in: Expression = 'body', base: Expression = 'body'
+        self, frame: str | Frame, *, expressed_in: Expression = 'body', base: Expression = 'body'
     ) -> Array:
         """Return ^D J_{A,E/C} (6, m) [Traversaro 2019, Eqs. (75), (76)]."""
         E = self.frame(frame)
@@ -155,7 +155,7 @@ class Kinematics:
         return twist_map(E, expression_frame(E, expressed_in)) @ J @ self.base_map(base)
 
     def jacobian_rate(
-        self, frame: str | Frame, expressed_in: Expression = 'body', base: Expression = 'body'
+        self, frame: str | Frame, *, expressed_in: Expression = 'body', base: Expression = 'body'
     ) -> Array:
         """Return its time derivative (6, m) along the velocity of the state."""
         E = self.frame(frame)
@@ -165,15 +165,17 @@ class Kinematics:
         return (twist_map_rate(E, D) @ J + X @ J_dot) @ Y + X @ J @ self.base_map_rate(base)
 
     def bias_acceleration(
-        self, frame: str | Frame, expressed_in: Expression = 'body', base: Expression = 'body'
+        self, frame: str | Frame, *, expressed_in: Expression = 'body', base: Expression = 'body'
     ) -> Array:
         """Return Jdot nu (6,): the apparent acceleration at nu_dot = 0 [m/s^2, rad/s^2]."""
-        return self.apparent_acceleration(frame, np.zeros(self.model.m), expressed_in, base)
+        still = np.zeros(self.model.m)
+        return self.apparent_acceleration(frame, still, expressed_in=expressed_in, base=base)
 
     def apparent_acceleration(
         self,
         frame: str | Frame,
         nu_dot: ArrayLike,
+        *,
         expressed_in: Expression = 'body',
         base: Expression = 'body',
     ) -> Array:
@@ -191,6 +193,7 @@ class Kinematics:
         self,
         frame: str | Frame,
         nu_dot: ArrayLike,
+        *,
         expressed_in: Expression = 'body',
         base: Expression = 'body',
     ) -> Array:
@@ -200,7 +203,7 @@ class Kinematics:
         return intrinsic_acceleration(E, v_dot, expression_frame(E, expressed_in))
 
     def contact_frame(
-        self, link: str | Frame, placement: ArrayLike, sliding: ArrayLike | None = None
+        self, link: str | Frame, placement: ArrayLike, *, sliding: ArrayLike | None = None
     ) -> MovingFrame:
         """Return C[A] of a contact frame C that moves on its link L, as a frame to express in.
 

@@ -36,7 +36,7 @@ from geolin_ros.kernels.plain.regressor import PARAMETERS, regressor
 from geolin_ros.kernels.status import NOT_FINITE, OK, SINGULAR
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.model.wrenches import External, pack
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array, BoolArray, IntArray
 
@@ -177,7 +177,7 @@ class Robot:
             found = freed(found, M, given[self._first :], f)
         return found, int(status[0])
 
-    def wrenches(self, model: TreeModel, wrenches: Sequence[Wrench]) -> Array:
+    def wrenches(self, model: TreeModel, wrenches: External) -> Array:
         """Return the wrenches of a task."""
         return layout.make_inputs(self.packed, pack(model, wrenches))[self._size - 6 :]
 
@@ -336,11 +336,7 @@ class Task:
 
     @classmethod
     def about(
-        cls,
-        model: TreeModel,
-        states: 'State | States',
-        wrenches: Sequence[Wrench] | None = None,
-        threads: int = 1,
+        cls, model: TreeModel, states: 'State | States', wrenches: External = (), threads: int = 1
     ) -> 'Task':
         """Return the task about one state or many, with nothing given."""
         if isinstance(states, State):

@@ -36,7 +36,7 @@ _PARAMETERS = ((0, 0), (5, 1), (3, 2), (4, 0), (3, 3), (3, 4), (4, 4), (3, 5), (
 _PASSIVE = ('armature', 'damping', 'friction', 'friction_speed', 'stiffness', 'rest')
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Variation:
     """Derivatives of the data of a problem by a scalar p; what is left out does not depend on p.
 

@@ -95,7 +95,7 @@ class Along:
     >>> feet = [f'{leg}_foot' for leg in ('FL', 'FR', 'RL', 'RR')]
     >>> lin = Linearizer(model, [Contact(foot) for foot in feet])
     >>> states, tau = [model.neutral_state()] * 3, np.zeros((2, model.n))
-    >>> plan = lin.along(states, tau, [0.0, 0.02, 0.04], [feet, feet[1:]])
+    >>> plan = lin.along(states, tau, [0.0, 0.02, 0.04], contacts=[feet, feet[1:]])
     >>> plan.A.shape, plan.B.shape, plan.wrenches.shape
     ((2, 36, 36), (2, 36, 12), (2, 12))
     """
@@ -135,6 +135,7 @@ class Along:
         states: States,
         tau: ArrayLike,
         times: ArrayLike,
+        *,
         contacts: Sequence[Iterable[str]] | None = None,
         out: LinearizedTrajectory | None = None,
     ) -> LinearizedTrajectory:
@@ -208,8 +209,8 @@ class Along:
         states: Sequence[States],
         tau: Sequence[ArrayLike],
         times: Sequence[ArrayLike],
-        contacts: Sequence[Sequence[Iterable[str]] | None] | None = None,
         *,
+        contacts: Sequence[Sequence[Iterable[str]] | None] | None = None,
         threads: int = 1,
     ) -> list[LinearizedTrajectory]:
         """Linearize along many trajectories, shared by threads.
@@ -239,7 +240,7 @@ class Along:
         def work(worker: Along) -> None:
             for k in numbers:
                 try:
-                    plans[k] = worker(states[k], tau[k], times[k], sets[k])
+                    plans[k] = worker(states[k], tau[k], times[k], contacts=sets[k])
                 except GeolinError as error:
                     list(numbers)  # nobody begins another
                     raise type(error)(f'trajectory {k}: {error}') from error

@@ -32,7 +32,7 @@ from geolin_ros.linearization.result import Linearization, read_only
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
+from geolin_ros.model.wrenches import External
 from geolin_ros.typing import Array
 
 if TYPE_CHECKING:  # imported when they are first used: who wants A and B alone needs neither
@@ -44,6 +44,8 @@ NO_FLOATS = AttributeError, TypeError, ValueError, NotImplementedError, BufferEr
 """What a memoryview says to other memory."""
 NO_ROOM: Any = (*[None] * 6, (), *[None] * 5)
 """Before the first result."""
+Contacts = Sequence[Closure | str] | None
+"""Those of one call, names for some; None for the linearizer's."""
 SETS = 16
 """Sets of contacts that are kept ready, those used last."""
 
@@ -162,12 +164,7 @@ class Linearizer:
         return Along(self)
 
     def __call__(
-        self,
-        state: State,
-        tau: ArrayLike,
-        *,
-        contacts: Sequence[Closure | str] | None = None,
-        wrenches: Sequence[Wrench] = (),
+        self, state: State, tau: ArrayLike, *, contacts: Contacts = None, wrenches: External = ()
     ) -> Linearization:
         """Linearize about a state.
 
@@ -243,11 +240,7 @@ class Linearizer:
         return L
 
     def _linearize(
-        self,
-        state: State,
-        tau: ArrayLike,
-        contacts: Sequence[Closure | str] | None,
-        wrenches: Sequence[Wrench],
+        self, state: State, tau: ArrayLike, contacts: Contacts, wrenches: External
     ) -> Linearization:
         chosen = self._set if contacts is None else self._set_of(contacts)
         L, _, _, _, about, _, _, _, x, efforts, run, arrays = chosen.free_room()
@@ -261,7 +254,7 @@ class Linearizer:
         return L
 
     def _settle(
-        self, chosen: ContactSet, status: int, about: About, wrenches: Sequence[Wrench] = ()
+        self, chosen: ContactSet, status: int, about: About, wrenches: External = ()
     ) -> Linearization:
         """Return the linearization by rank, if rows are dependent; raise for what else failed."""
         workspace, state, tau = chosen.workspace, about.state, about.tau
@@ -295,12 +288,7 @@ class Linearizer:
         return found
 
     def forward_dynamics(
-        self,
-        state: State,
-        tau: ArrayLike,
-        *,
-        contacts: Sequence[Closure | str] | None = None,
-        wrenches: Sequence[Wrench] = (),
+        self, state: State, tau: ArrayLike, *, contacts: Contacts = None, wrenches: External = ()
     ) -> Array:
         """Return nu_dot (m,) alone: base twist rate in base axes, joint accelerations.
 
@@ -317,8 +305,8 @@ class Linearizer:
         *,
         method: Method = 'midpoint',
         reference: Reference = 'moving',
-        contacts: Sequence[Closure | str] | None = None,
-        wrenches: Sequence[Wrench] = (),
+        contacts: Contacts = None,
+        wrenches: External = (),
         next_reference: State | None = None,
     ) -> Discretization:
         """Step over ``dt`` with constant efforts, and linearize the step; arrays are the caller's.
@@ -377,7 +365,8 @@ def constrained_forward_dynamics(
     state: State,
     tau: ArrayLike,
     contacts: Sequence[Closure],
-    wrenches: Sequence[Wrench] = (),
+    *,
+    wrenches: External = (),
     length: float = 0.1,
 ) -> tuple[Array, Array]:
     """Return the accelerations and contact forces that joint efforts produce.

@@ -98,7 +98,9 @@ class ReducedLinearization:
         return zero_order_hold(self.A, self.B, dt)
 
 
-def reduce(C: Linearization, previous: ReducedLinearization | None = None) -> ReducedLinearization:
+def reduce(
+    C: Linearization, *, previous: ReducedLinearization | None = None
+) -> ReducedLinearization:
     """Return the linear system of what the contacts admit.
 
     Parameters

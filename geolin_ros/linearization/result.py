@@ -164,7 +164,7 @@ class Linearization:
             wrench_by_state=read_only(change.on_columns(self.wrench_by_state)),
         )
 
-    def discretize(self, dt: float, method: Literal['euler', 'zoh'] = 'zoh') -> Discretization:
+    def discretize(self, dt: float, *, method: Literal['euler', 'zoh'] = 'zoh') -> Discretization:
         """Return the step over ``dt`` of these A, B and drift, efforts constant.
 
         Other methods look at the robot elsewhere too, see `Linearizer.discretize`. Raises

@@ -208,7 +208,7 @@ class State:
             )
         return cls(place[:7], place[7:], rates[:6], rates[6:])
 
-    def to_pinocchio(self, base: str = 'floating') -> tuple[Array, Array]:
+    def to_pinocchio(self, *, base: str = 'floating') -> tuple[Array, Array]:
         """Return Pinocchio's q and v, the inverse of `from_pinocchio`; without a fixed base."""
         if base == 'fixed':
             return self.s.copy(), self.r.copy()

@@ -255,7 +255,7 @@ class TreeModel:
 
     @classmethod
     def from_mjcf(
-        cls, source: str | Path, root: str | None = None, **options: Unpack[ReadingOptions]
+        cls, source: str | Path, *, root: str | None = None, **options: Unpack[ReadingOptions]
     ) -> TreeModel:
         """Read an MJCF path or text by MuJoCo, as `geolin_ros.mjcf.read` says.
 
@@ -277,7 +277,7 @@ class TreeModel:
 
     @classmethod
     def from_file(
-        cls, path: str | Path, root: str | None = None, **options: Unpack[ReadingOptions]
+        cls, path: str | Path, *, root: str | None = None, **options: Unpack[ReadingOptions]
     ) -> TreeModel:
         """Read a file of a robot: MJCF if it holds ``<mujoco>``, else URDF or xacro.
 
@@ -285,7 +285,7 @@ class TreeModel:
         is given of what is no MJCF.
         """
         if mjcf.is_mjcf(path):
-            return cls.from_mjcf(path, root, **options)
+            return cls.from_mjcf(path, root=root, **options)
         mjcf.check_no_root(path, root)
         return cls.from_urdf(path, **options)
 
@@ -458,7 +458,7 @@ class TreeModel:
     def _neutral(self) -> State:
         return self.state()
 
-    def random_state(self, rng: np.random.Generator, speed: float = 1.0) -> State:
+    def random_state(self, rng: np.random.Generator, *, speed: float = 1.0) -> State:
         """Return a state with a uniform base rotation, joints within limits (at most pi).
 
         Positions are within 1 m, twist and rates within ``speed`` of each unit.

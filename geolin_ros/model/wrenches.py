@@ -50,7 +50,11 @@ class Wrench:
     point: ArrayLike = field(default_factory=lambda: np.zeros(3))
 
 
-def pack(model: TreeModel, wrenches: Sequence[Wrench]) -> Wrenches:
+External = Sequence[Wrench]
+"""Wrenches on links that act together."""
+
+
+def pack(model: TreeModel, wrenches: External) -> Wrenches:
     """Return wrenches as arrays for kernels, on bodies instead of links.
 
     Raises `UnknownNameError` if a link is not part of the model, `ConfigurationError` if a kind is

@@ -401,7 +401,7 @@ def forces_for(
     """
     from geolin_ros.dynamics.functions import inverse_dynamics  # few robots send accelerations
 
-    forces = inverse_dynamics(model, state, nu_dot, wrenches)
+    forces = inverse_dynamics(model, state, nu_dot, wrenches=wrenches)
     if model.base == 'fixed':
         return forces, np.zeros(6)
     if J is not None:

@@ -198,7 +198,7 @@ class RequestAnswerer:
         names = [contact.name for contact in self._along.contacts]
         flags = np.array(request.in_force, dtype=bool).reshape(count, feet)
         in_force = [tuple(itertools.compress(names, row)) for row in flags]
-        plan = self._along.along(states, efforts, request.times, in_force, out=self._room)
+        plan = self._along.along(states, efforts, request.times, contacts=in_force, out=self._room)
         message = response.trajectory
         message.intervals, message.columns, message.inputs = plan.B.shape
         message.rows = plan.wrenches.shape[1]

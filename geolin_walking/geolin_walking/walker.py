@@ -53,8 +53,8 @@ DAMPING_TIME = 0.05
 INTERVALS = 5
 """Of a plan, for which its law holds: 0.1 s on four feet, 0.15 s on two; two plans at least."""
 
-Linearize = Callable[[Array, Array, Array, Sequence[tuple[str, ...]]], LinearizedTrajectory]
-"""States, efforts, times and contacts in force to what `Linearizer.along` returns."""
+Linearize = Callable[..., LinearizedTrajectory]
+"""Of states, efforts, times and ``contacts=``, what `Linearizer.along` returns."""
 
 
 class Law(NamedTuple):
@@ -244,7 +244,7 @@ class Walker:
         if not np.isfinite(states).all():
             return None
         try:
-            L = self._linearize(states, efforts, reference.times, reference.in_force)
+            L = self._linearize(states, efforts, reference.times, contacts=reference.in_force)
         except (NotFiniteError, SingularInertiaError):
             return None
         at = self.planner.legs.points(states)

@@ -167,11 +167,11 @@ class WalkingNode(RobotNode):
                 raise ConnectionError(f'service {name} refuses: {response.message}')
             return read_trajectory(response.trajectory, contacts, trajectory[3])
 
-        def linearize(*trajectory: Any) -> LinearizedTrajectory:
+        def linearize(*nodes: Any, contacts: Sequence[tuple[str, ...]]) -> LinearizedTrajectory:
             nonlocal has_answered
             if not has_answered or time.monotonic() >= again:
                 try:
-                    found = ask(trajectory)
+                    found = ask((*nodes, contacts))
                     has_answered = True
                     stops.clear()
                     return found
@@ -180,7 +180,7 @@ class WalkingNode(RobotNode):
                         raise
                     self._warn('plan', f'the robot stops on all feet: {error}')
             stops.set()
-            return along(*trajectory)
+            return along(*nodes, contacts=contacts)
 
         return linearize
 

@@ -171,7 +171,7 @@ def access_everything():
     model = random_model(rng, 11)[1]
     states, tau = operating_points(model, 13, rng)
     wrenches = [Wrench(model.base_link, kind=kind) for kind in ('body', 'world', 'world_oriented')]
-    geolin_ros.forward_dynamics(model, states, tau, wrenches)
+    geolin_ros.forward_dynamics(model, states, tau, wrenches=wrenches)
     samples = robot_of(model)
     whole = samples._buffers(1)[0]
     for cut in range(4):

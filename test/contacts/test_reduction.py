@@ -174,7 +174,7 @@ def test_steps__are_the_derivative_of_the_constrained_flow(moving):
     for _ in range(steps):
         step, here = lin.discretize(state, moving.tau, dt, method='rkmk4'), end
         state = step.next_state
-        end = reduce(lin(state, moving.tau), here)
+        end = reduce(lin(state, moving.tau), previous=here)
         over = end.P.T @ step.Phi @ here.P
         Phi, Gamma = over @ Phi, over @ Gamma + end.P.T @ step.Gamma
 
@@ -196,11 +196,11 @@ def test_steps__are_the_derivative_of_the_constrained_flow(moving):
 def test_bases__move_little_in_little_time_and_start_afresh_after_a_switch(moving):
     first = reduce(moving.linearizer(moving.state, moving.tau).copy())
     for time in (1e-4, 1e-6):
-        later = reduce(moving.linearizer(moving.at(time), moving.tau).copy(), first)
+        later = reduce(moving.linearizer(moving.at(time), moving.tau).copy(), previous=first)
         assert np.abs(later.P - first.P).max() < 100.0 * time
         assert np.abs(later.N - first.N).max() < 100.0 * time
     moving.linearizer.activate(FEET[1:])
-    three = reduce(moving.linearizer(moving.state, moving.tau).copy(), first)
+    three = reduce(moving.linearizer(moving.state, moving.tau).copy(), previous=first)
     moving.linearizer.activate(FEET)
     assert three.P.shape == (36, 18)
 

@@ -32,6 +32,22 @@ def test_public_name__comes_from_its_home_with_a_short_signature(name):
             assert 'numpy._typing' not in str(inspect.signature(function)), function
 
 
+DATA = {'H', 's', 'v', 'r', 'supports'}
+"""What has a default but is no option: parts of a state, and on what a robot stands."""
+
+
+@pytest.mark.parametrize('name', geolin_ros.__all__)
+def test_options__go_by_name(name):
+    value = getattr(geolin_ros, name)
+    public = [] if inspect.isfunction(value) else [key for key in vars(value) if key[0] != '_']
+    found = (value, value.__call__, *(getattr(value, key) for key in public))
+    for function in (each for each in found if inspect.isfunction(each) or inspect.ismethod(each)):
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.default is not parameter.empty and parameter.name not in DATA:
+                alone = name == 'Kinematics' and parameter.name == 'base'  # velocity('mixed')
+                assert parameter.kind is parameter.KEYWORD_ONLY or alone, (function, parameter)
+
+
 def test_names__are_those_of_the_homes_and_no_others():
     assert sorted(geolin_ros._HOMES) == sorted(geolin_ros.__all__)
     with pytest.raises(AttributeError, match='nothing'):

@@ -85,9 +85,9 @@ def test_equilibrium__is_the_least_one_by_another_solver(name):
     for support in held.supports:
         frame = support.at(model)
         for point in np.asarray(support.points):
-            placed = frame.placement.copy()
-            placed[:3, 3] += placed[:3, :3] @ point
-            rows.append(at.jacobian(dataclasses.replace(frame, placement=placed), 'mixed')[:3])
+            placed = dataclasses.replace(frame, placement=frame.placement.copy())
+            placed.placement[:3, 3] += placed.placement[:3, :3] @ point
+            rows.append(at.jacobian(placed, expressed_in='mixed')[:3])
     J = np.vstack(rows)
     scale = model.limits.effort / weight
     h = PinocchioOracle.read_urdf(urdf_of(name), model).inverse_dynamics(state, np.zeros(model.m))

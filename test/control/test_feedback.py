@@ -77,13 +77,14 @@ def test_contact_forces__left_out_of_A_make_a_standing_humanoid_unstable():
 def test_delay__falls_if_ignored_and_stands_if_designed_for():
     model, point = held('go2', armature=0.0)
     assert hold('go2', model, design(model, point), 2.0, delay=3) == np.inf
-    assert hold('go2', model, design(model, point, Tuning(delay=3)), 2.0, delay=3) < 0.02
+    assert hold('go2', model, design(model, point, tuning=Tuning(delay=3)), 2.0, delay=3) < 0.02
 
 
 def test_complement__brings_back_a_robot_that_loses_its_feet():
     model, point = held('go2')
     assert hold('go2', model, design(model, point), 2.0, 0.08) < 0.25
-    assert hold('go2', model, design(model, point, Tuning(bandwidth=0.0)), 2.0, 0.08) == np.inf
+    without = design(model, point, tuning=Tuning(bandwidth=0.0))
+    assert hold('go2', model, without, 2.0, 0.08) == np.inf
 
 
 def test_law__is_feedforward_less_gains_times_displacement():
@@ -96,7 +97,7 @@ def test_law__is_feedforward_less_gains_times_displacement():
     np.testing.assert_allclose(law.efforts(state), expected, rtol=1e-9)
     np.testing.assert_allclose(law.efforts(point.state), gains.feedforward)
     np.testing.assert_allclose(law.efforts(state, reference=state), gains.feedforward)
-    extra = law.efforts(state, state, gains.feedforward + 1.0)
+    extra = law.efforts(state, reference=state, feedforward=gains.feedforward + 1.0)
     np.testing.assert_allclose(extra, gains.feedforward + 1.0)
     with pytest.raises(ShapeError, match=r'feedforward has shape \(3,\), expected \(12,\)$'):
         law.efforts(state, feedforward=np.zeros(3))
@@ -104,7 +105,7 @@ def test_law__is_feedforward_less_gains_times_displacement():
 
 def test_law__with_delay_remembers_the_last_inputs_only():
     model, point = held('quadruped')
-    gains = design(model, point, Tuning(delay=2))
+    gains = design(model, point, tuning=Tuning(delay=2))
     law = Feedback(gains)
     u = gains.feedforward
     np.testing.assert_allclose(law.efforts(point.state), u)

@@ -58,7 +58,7 @@ def test_gain__equals_scipy(name, feet, dt):
         P = scipy.linalg.solve_continuous_are(A, B, price.Q, price.R, s=price.S)
         K = np.linalg.solve(price.R, B.T @ P + price.S.T)
         margin = np.max(np.linalg.eigvals(A - B @ K).real)
-    gains = design(model, point, Tuning(dt=dt))
+    gains = design(model, point, tuning=Tuning(dt=dt))
     expected = np.hstack(
         (K[:, : K.shape[1] // 2] @ reduced.W, K[:, K.shape[1] // 2 :] @ reduced.W)
     )
@@ -152,7 +152,7 @@ def test_contact_switch__is_solved_cold():
 def test_delay__is_part_of_the_state(delay):
     """The closed loop with a queue of efforts, written as such, has the poles of the design."""
     model, point, reduced = stand('go2')
-    gains = design(model, point, Tuning(delay=delay))
+    gains = design(model, point, tuning=Tuning(delay=delay))
     Phi, Gamma = reduced.discretize(PERIOD)
     K = gains.K @ reduced.P
     k, u = Gamma.shape
@@ -186,17 +186,16 @@ def test_robot_that_cannot_be_kept__is_refused():
         (lambda: Tuning(dt=0.0, delay=1), ConfigurationError, 'no delay in continuous time'),
         (lambda: Weights(com=0.0), ConfigurationError, "weight 'com' is 0"),
         (lambda: Weights(single={'s.x': -1.0}), ConfigurationError, r"weight 's\.x' is -1"),
-        (
-            lambda: design(*stand('quadruped')[:2], Tuning(Weights(single={'s.FL_kne': 1.0}))),
-            UnknownNameError,
-            r's\.FL_kne',
-        ),
+        (lambda: design(*stand('quadruped')[:2], tuning=KNEE), UnknownNameError, r's\.FL_kne'),
         (lambda: design(*without_limits()), ConfigurationError, 'effort limit inf'),
     ],
 )
 def test_wrong_arguments__are_named(make, error, said):
     with pytest.raises(error, match=said):
         make()
+
+
+KNEE = Tuning(Weights(single={'s.FL_kne': 1.0}))
 
 
 def without_limits():

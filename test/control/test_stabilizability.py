@@ -139,7 +139,7 @@ def test_no_equilibrium__is_refused(what):
     if what == 'moves':
         state.r[2] = 0.1
     with pytest.raises(InputError, match=f'{what}: .*expected an equilibrium.*horizon'):
-        analyze_modes(model, state, supports, 1.1 * tau)
+        analyze_modes(model, state, supports, tau=1.1 * tau)
 
 
 def test_wrong_arguments__are_named(solo):

@@ -192,10 +192,10 @@ def case(request):
 def test_variations__equal_differences_with_everything_moving(case):
     variation, at = case.everything(), (case.model, case.state)
     expected = derivative(lambda p: case.inverse(variation, p), step=5e-3)
-    found = inverse_dynamics_variation(*at, case.nu_dot, variation, case.wrenches)
+    found = inverse_dynamics_variation(*at, case.nu_dot, variation, wrenches=case.wrenches)
     assert_close(found, expected, 1e-9)
     expected = derivative(lambda p: case.forward(variation, p), step=5e-3)
-    found = forward_dynamics_variation(*at, case.tau, variation, case.wrenches)
+    found = forward_dynamics_variation(*at, case.tau, variation, wrenches=case.wrenches)
     assert_close(found, expected, 1e-9)
 
 
@@ -208,8 +208,8 @@ def test_hybrid_dynamics_variation__equals_differences_with_everything_moving(
     first = 0 if base_prescribed else case.base
     expected = derivative(lambda p: case.hybrid(variation, p, base_prescribed), step=5e-3)
     found = hybrid_dynamics_variation(
-        *(case.model, case.state, case.nu_dot[first:], case.tau, case.prescribed),
-        *(variation, case.wrenches),
+        *(case.model, case.state, case.nu_dot[first:], case.tau, case.prescribed, variation),
+        wrenches=case.wrenches,
     )
     assert_close(np.concatenate(found), np.delete(expected, np.s_[m : m + first]), 1e-9)
 
@@ -239,7 +239,7 @@ def test_inverse_dynamics_variation__by_one_thing_at_a_time(case, name):
     at = case.model, case.state, case.nu_dot
     for variation in variations:
         expected = derivative(lambda p, v=variation: case.inverse(v, p), step=5e-3)
-        dtau = inverse_dynamics_variation(*at, variation, case.wrenches)
+        dtau = inverse_dynamics_variation(*at, variation, wrenches=case.wrenches)
         assert_close(dtau, expected, 1e-9, scale=max(1.0, np.abs(expected).max()))
 
 

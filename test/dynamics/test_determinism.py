@@ -55,7 +55,7 @@ def digest(threads=1):
             note(step.Phi, step.Gamma, step.next_state.data)
             C = held(state, tau[k])
             note(C.A, C.B, C.nu_dot, C.wrenches)
-            note(inverse_dynamics(model, state, nu_dot[k], pushed))
+            note(inverse_dynamics(model, state, nu_dot[k], wrenches=pushed))
             note(forward_dynamics(model, state, tau[k]), own.forward_dynamics(state, tau[k]))
             note(*hybrid_dynamics(model, state, nu_dot[k, 6:], tau[k], half))
         found = Linearizer(model).batch(states, tau, threads=threads)

@@ -8,6 +8,7 @@
 import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -133,15 +134,15 @@ def drawn(kind, base, count=10):
 
 def questions(model, nu_dot, tau, wrenches):
     """Yield name, what is given for each state, and other arguments, of all functions."""
-    n = model.n
+    n, push = model.n, {'wrenches': wrenches}
     for name in ('mass_matrix', 'mass_matrix_inverse'):
-        yield name, (), ()
+        yield name, (), (), {}
     for end in ('', '_derivatives'):
-        yield f'inverse_dynamics{end}', (nu_dot,), (wrenches,)
-        yield f'forward_dynamics{end}', (tau,), (wrenches,)
+        yield f'inverse_dynamics{end}', (nu_dot,), (), push
+        yield f'forward_dynamics{end}', (tau,), (), push
     for prescribed in (np.zeros(n, bool), np.arange(n) % 3 == 0, np.ones(n, bool)):
         for size in {model.m, n}:  # with the base prescribed, and without
-            yield 'hybrid_dynamics', (nu_dot[:, -size:], tau), (prescribed, wrenches)
+            yield 'hybrid_dynamics', (nu_dot[:, -size:], tau), (prescribed,), push
 
 
 @pytest.mark.parametrize('base', ['floating', 'fixed'])
@@ -149,15 +150,15 @@ def questions(model, nu_dot, tau, wrenches):
 def test_dynamics_of_many__equal_one_by_one(kind, base):
     """A whole block of lanes and a part of one; on one thread and on two; none and one alone."""
     model, states, *drawn_values = drawn(kind, base)
-    for name, given, others in questions(model, *drawn_values):
-        one = many = getattr(geolin_ros, name)
-        found = [many(model, states, *given, *others, threads=threads) for threads in (1, 2)]
+    for name, given, others, under in questions(model, *drawn_values):
+        one = many = partial(getattr(geolin_ros, name), model, **under)
+        found = [many(states, *given, *others, threads=threads) for threads in (1, 2)]
         for count in (0, 1):
-            found.append(many(model, states[:count], *(a[:count] for a in given), *others))
+            found.append(many(states[:count], *(a[:count] for a in given), *others))
         for k, state in enumerate(states):
             condition = np.linalg.cond(mass_matrix(model, state))
             limit = max(1e-12, 10.0 * np.finfo(float).eps * condition)
-            expected = one(model, state, *(a[k] for a in given), *others)
+            expected = one(state, *(a[k] for a in given), *others)
             whole = isinstance(expected, tuple)
             for parts in found:
                 pairs = zip(parts, expected, strict=True) if whole else [(parts, expected)]
@@ -172,16 +173,15 @@ def test_dynamics_of_many__equal_one_by_one(kind, base):
 def test_dynamics__are_those_of_the_functions_which_leave_their_results_alone(kind):
     model, states, (nu_dot, *_), (tau, *_), push = drawn(kind, 'floating', 2)
     own = Dynamics(model)
-    calls = [
-        (own.mass_matrix, mass_matrix, ()),
-        *((own.inverse_dynamics, inverse_dynamics, (nu_dot, wrenches)) for wrenches in ((), push)),
-        *((own.forward_dynamics, forward_dynamics, (tau, wrenches)) for wrenches in ((), push)),
-    ]
-    for method, function, arguments in calls:
-        first, second = (function(model, state, *arguments) for state in states)
+    calls = [(own.mass_matrix, mass_matrix, (), {})]
+    for under in ({}, {'wrenches': push}):
+        calls.append((own.inverse_dynamics, inverse_dynamics, (nu_dot,), under))
+        calls.append((own.forward_dynamics, forward_dynamics, (tau,), under))
+    for method, function, given, under in calls:
+        first, second = (function(model, state, *given, **under) for state in states)
         assert not np.array_equal(first, second)
-        assert np.array_equal(method(states[0], *arguments), first)
-        assert np.array_equal(method(states[1], *arguments), second)
+        assert np.array_equal(method(states[0], *given, **under), first)
+        assert np.array_equal(method(states[1], *given, **under), second)
     with pytest.raises(ShapeError):
         own.forward_dynamics(states[0], np.zeros(model.n + 1))
 
@@ -247,6 +247,7 @@ def many(name):
     return function
 
 
+PUSHED = partial(bias_force, wrenches=[Wrench('lnk1')])
 WRONG = {
     'short acceleration': (inverse_dynamics, FLYER, [[0, 0, 0]], ShapeError, 'acceleration'),
     'acceleration that is a number': (inverse_dynamics, FLYER, [0.0], ShapeError, 'accel'),
@@ -259,7 +260,7 @@ WRONG = {
     'no truth': (hybrid_dynamics, FLYER, [NAN, NAN, [0.5, 0, 1]], InputError, 'prescribed'),
     'tau of the base': (hybrid_dynamics, FLYER, [[0] * 3, [0] * 9, NONE], ShapeError, 'tau'),
     'base of an arm': (hybrid_dynamics, ARM, [[0] * 9, [0] * 3, NONE], ShapeError, 'joints'),
-    'unknown link': (bias_force, FLYER, [[Wrench('lnk1')]], UnknownNameError, "'lnk1'"),
+    'unknown link': (PUSHED, FLYER, [], UnknownNameError, "'lnk1'"),
     'NaN': (inverse_dynamics, FLYER, [np.full(9, np.nan)], NotFiniteError, 'acceleration'),
     'infinite tau': (forward_dynamics, FLYER, [[0.0, np.inf, 0.0]], NotFiniteError, 'tau'),
     'NaN that is prescribed': (

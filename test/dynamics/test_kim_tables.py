@@ -100,8 +100,8 @@ def test_inverse_dynamics_and_its_variation__equal_tables_2_and_5(motion):
     problem = motion.problem(motion.variation)
     run(kim_2012.inverse_dynamics, problem, kim_2012.inverse_dynamics_derivative)
     at, wrenches = (motion.model, motion.state, motion.nu_dot), motion.wrenches
-    assert_close(inverse_dynamics(*at, wrenches), problem.collect('tau'), 1e-12)
-    dtau = inverse_dynamics_variation(*at, motion.variation, wrenches)
+    assert_close(inverse_dynamics(*at, wrenches=wrenches), problem.collect('tau'), 1e-12)
+    dtau = inverse_dynamics_variation(*at, motion.variation, wrenches=wrenches)
     assert_close(dtau, problem.collect('dtau'), 1e-12)
 
 
@@ -110,8 +110,8 @@ def test_forward_dynamics_and_its_variation__equal_tables_3_and_6(motion):
     problem = motion.problem(motion.variation)
     run(kim_2012.forward_dynamics, problem, kim_2012.forward_dynamics_derivative)
     at, wrenches = (motion.model, motion.state, motion.tau), motion.wrenches
-    assert_close(forward_dynamics(*at, wrenches), problem.collect('q_ddot'), 1e-11)
-    dnu_dot = forward_dynamics_variation(*at, motion.variation, wrenches)
+    assert_close(forward_dynamics(*at, wrenches=wrenches), problem.collect('q_ddot'), 1e-11)
+    dnu_dot = forward_dynamics_variation(*at, motion.variation, wrenches=wrenches)
     assert_close(dnu_dot, problem.collect('dq_ddot'), 1e-11)
 
 

@@ -149,7 +149,7 @@ def test_samples_kept_until_a_correction__carry_as_far_as_one_by_one():
 def test_points__are_and_move_where_kinematics_says():
     for robot in robots.ROBOTS:
         model = TreeModel.from_urdf(robots.path(robot))
-        state = model.random_state(np.random.default_rng(9), 0.5)
+        state = model.random_state(np.random.default_rng(9), speed=0.5)
         links = [name for name in model.frames if name != model.base_link]
         frames = [model.frame(link) for link in links]
         (places,), (axes,), (jacobians,) = Points(model, frames)([state])
@@ -157,7 +157,7 @@ def test_points__are_and_move_where_kinematics_says():
         for link, h, R, J in zip(links, places, axes, jacobians, strict=True):
             assert np.allclose(h, at.pose(link)[:3, 3], atol=1e-13)
             assert np.allclose(R, at.pose(link)[:3, :3], atol=1e-13)
-            assert np.allclose(J, at.jacobian(link, 'mixed'), atol=1e-13)
+            assert np.allclose(J, at.jacobian(link, expressed_in='mixed'), atol=1e-13)
 
 
 @pytest.mark.parametrize('kind', ['point', 'surface'])
@@ -174,7 +174,7 @@ def test_forces_at_feet__are_those_of_numpys_least_squares(kind):
     lacking = inverse_dynamics(model, state, np.concatenate((a, np.zeros(3), r_dot)))
     lacking[6:] -= tau
     at, rows = Kinematics(model, state), 3 if kind == 'point' else 6
-    J = np.vstack([at.jacobian(contact.frame, 'mixed')[:rows] for contact in contacts])
+    J = np.vstack([at.jacobian(c.frame, expressed_in='mixed')[:rows] for c in contacts])
     weight = np.array([0.1] * 6 + [1.0] * model.n)
     f = np.linalg.lstsq((J * weight).T, weight * lacking, rcond=1e-6)[0].reshape(-1, rows)
     expected = np.linalg.norm(f[:, :3], axis=1)

@@ -67,7 +67,8 @@ def test_forces_of_a_recording__push_as_its_wrenches_of_all_kinds_do():
         given.append(Wrench(one, *rng.normal(size=(2, 3)), kind, rng.normal(size=3)))
     sums = {link: joint_log._sum_on(link, model, state, given) for link in (one, other)}
     found = [Wrench(link, total[:3], total[3:], 'world') for link, total in sums.items()]
-    by_sums, by_each = (inverse_dynamics(model, state, acceleration, x) for x in (found, given))
+    by_sums = inverse_dynamics(model, state, acceleration, wrenches=found)
+    by_each = inverse_dynamics(model, state, acceleration, wrenches=given)
     assert np.allclose(by_sums, by_each, rtol=0, atol=1e-11)
 
 

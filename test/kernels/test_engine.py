@@ -44,7 +44,7 @@ def assert_as_referee(model, state, tau, wrenches=(), tolerance=1e-11):
     """Compare the engine's, and those in plain loops, which have no kinematic rows."""
     A, B, nu_dot = general.linearization(model, state, tau, wrenches)
     linearizer, m = Linearizer(model), model.m
-    D = forward_dynamics_derivatives(model, state, tau, wrenches)
+    D = forward_dynamics_derivatives(model, state, tau, wrenches=wrenches)
     for _ in range(2):  # the second call finds what the first one left
         L = linearizer(state, tau, wrenches=wrenches)
         assert_close(L.nu_dot, nu_dot, tolerance, 'nu_dot')

@@ -169,7 +169,7 @@ def test_state_of_pinocchio__has_its_numbers():
     np.testing.assert_allclose(back_q, q, atol=1e-14)
     np.testing.assert_array_equal(back_v, v)
     fixed = State.from_pinocchio(q[7:], v[6:])
-    assert np.array_equal(fixed.to_pinocchio('fixed'), (q[7:], v[6:]))
+    assert np.array_equal(fixed.to_pinocchio(base='fixed'), (q[7:], v[6:]))
     assert np.array_equal(fixed.s, q[7:])
     with pytest.raises(ShapeError, match='q has 11 and v 4 entries'):
         State.from_pinocchio(q, v[6:])

@@ -113,7 +113,7 @@ def test_equations_of_passive_joints__hold_under_a_wrench(passive, base):
     """S tau + J'f with the Jacobian of the link; accelerations of the dense dynamics."""
     eom = equations_of_motion(passive.model, passive.state, base)
     rate = rate_in(passive.at, base, passive.nu_dot)
-    forces = eom.S @ passive.tau + passive.at.jacobian('link3', 'body', base).T @ passive.f
+    forces = eom.S @ passive.tau + passive.at.jacobian('link3', base=base).T @ passive.f
     found = eom.M @ rate + eom.C @ eom.nu + eom.G + eom.D
     assert_close(found, forces, 1e-10, scale=np.abs(eom.M @ rate).max())
 

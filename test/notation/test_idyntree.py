@@ -63,16 +63,17 @@ def case(request):
 def test_twists_and_jacobians__are_idyntrees(case):
     for link in case.links:
         twist = case.computations.getFrameVel(link).toNumPy()
-        assert_close(case.at.twist(link, case.name), twist, 1e-12, link)
+        assert_close(case.at.twist(link, expressed_in=case.name), twist, 1e-12, link)
         J = case.matrix(case.computations.getFrameFreeFloatingJacobian, link)
-        assert_close(case.at.jacobian(link, case.name, case.name), J, 1e-12, link)
+        found = case.at.jacobian(link, expressed_in=case.name, base=case.name)
+        assert_close(found, J, 1e-12, link)
 
 
 @pytest.mark.shows('Traversaro 2019: - bias acceleration Jdot nu')
 def test_bias_accelerations__are_idyntrees(case):
     for link in case.links:
         expected = case.computations.getFrameBiasAcc(link).toNumPy()
-        found = case.at.bias_acceleration(link, case.name, case.name)
+        found = case.at.bias_acceleration(link, expressed_in=case.name, base=case.name)
         assert_close(found, expected, 1e-11, link, scale=1.0)
 
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses, Jacobians and accelerations of frames: Pinocchio, dense chain rule, differences."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support.close import assert_close, deviation
@@ -82,14 +84,15 @@ def test_kinematics__are_pinocchios(case, name):
     for link in case.links:
         assert_close(at.pose(link), case.ask('pose', link, name), 1e-14, link, scale=1.0)
         for ours, theirs in (
-            (at.twist(link, name), 'Velocity'),
-            (at.jacobian(link, name), 'Jacobian'),
-            (at.jacobian_rate(link, name), 'JacobianTimeVariation'),
-            (at.intrinsic_acceleration(link, nu_dot, name), 'Acceleration'),
-            (at.apparent_acceleration(link, nu_dot, name), f'{classical}Acceleration'),
+            (at.twist, 'Velocity'),
+            (at.jacobian, 'Jacobian'),
+            (at.jacobian_rate, 'JacobianTimeVariation'),
+            (partial(at.intrinsic_acceleration, nu_dot=nu_dot), 'Acceleration'),
+            (partial(at.apparent_acceleration, nu_dot=nu_dot), f'{classical}Acceleration'),
         ):
             expected = case.ask(f'getFrame{theirs}', link, name)
-            assert_close(ours, expected, 1e-13, f'{theirs} of {link}', scale=1.0)
+            found = ours(link, expressed_in=name)
+            assert_close(found, expected, 1e-13, f'{theirs} of {link}', scale=1.0)
 
 
 @pytest.mark.shows('Traversaro 2019: - its time derivative')
@@ -98,16 +101,16 @@ def test_kinematics__are_pinocchios(case, name):
 def test_jacobian__fits_twist_and_acceleration_and_has_its_rate(case, expressed_in, base):
     at, nu, still = case.at, case.at.velocity(base), np.zeros(case.model.m)
     link = case.links[-1]
-    J, J_dot = (f(link, expressed_in, base) for f in (at.jacobian, at.jacobian_rate))
-    assert_close(J @ nu, at.twist(link, expressed_in), 1e-12, link, scale=1.0)
-    acceleration = at.apparent_acceleration(link, case.nu_dot, expressed_in, base)
+    of = {'expressed_in': expressed_in, 'base': base}
+    J, J_dot = at.jacobian(link, **of), at.jacobian_rate(link, **of)
+    assert_close(J @ nu, at.twist(link, expressed_in=expressed_in), 1e-12, link, scale=1.0)
+    acceleration = at.apparent_acceleration(link, case.nu_dot, **of)
     assert_close(J @ case.nu_dot + J_dot @ nu, acceleration, 1e-12, link, scale=1.0)
-    bias = at.bias_acceleration(link, expressed_in, base)
-    assert_close(J_dot @ nu, bias, 1e-12, link, scale=1.0)
+    assert_close(J_dot @ nu, at.bias_acceleration(link, **of), 1e-12, link, scale=1.0)
 
     def later(t):
-        ends = frame_later(expressed_in, t), frame_later(base, t)
-        return case.moved(t, still).jacobian(link, *ends)
+        D, C = frame_later(expressed_in, t), frame_later(base, t)
+        return case.moved(t, still).jacobian(link, expressed_in=D, base=C)
 
     rate = derivative(later)
     assert_close(J_dot, rate, 1e-9, scale=max(1.0, np.abs(rate).max()))
@@ -119,8 +122,9 @@ def test_acceleration__follows_the_rate_of_the_numbers_of_the_velocity(case, bas
     body, link = case.nu_dot, case.links[-1]
     nu_dot = derivative(lambda t: case.moved(t, body).velocity(frame_later(base, t)))
     for acceleration in (case.at.apparent_acceleration, case.at.intrinsic_acceleration):
-        expected = acceleration(link, body, 'mixed')
-        assert_close(acceleration(link, nu_dot, 'mixed', base), expected, 1e-9)
+        expected = acceleration(link, body, expressed_in='mixed')
+        found = acceleration(link, nu_dot, expressed_in='mixed', base=base)
+        assert_close(found, expected, 1e-9)
 
 
 @pytest.mark.shows('Traversaro 2019: Eqs. (75)')
@@ -128,7 +132,7 @@ def test_doubly_mixed_jacobian__is_equation_75_by_hand(quadruped):
     link, R = quadruped.links[-1], quadruped.state.H[:3, :3]
     J = quadruped.ask('getFrameJacobian', link, 'mixed').copy()
     J[:, :6] = J[:, :6] @ np.kron(np.eye(2), R.T)
-    assert_close(quadruped.at.jacobian(link, 'mixed', 'mixed'), J, 1e-13)
+    assert_close(quadruped.at.jacobian(link, expressed_in='mixed', base='mixed'), J, 1e-13)
 
 
 class Rolling:
@@ -144,7 +148,7 @@ class Rolling:
         """Return kinematics and C[A] a time t later."""
         at = self.case.moved(t, np.zeros(self.case.model.m))
         placement = self.placement @ exp(t * self.sliding)
-        return at, at.contact_frame(self.link, placement, self.sliding)
+        return at, at.contact_frame(self.link, placement, sliding=self.sliding)
 
 
 @pytest.fixture(scope='module')
@@ -161,8 +165,8 @@ def test_contact_jacobian__is_equation_81_and_takes_wrenches_at_the_contact(roll
     at, C = rolling.along(0.0)
     own = rolling.case.model.frame(rolling.link)
     frozen = Frame(own.body, own.placement @ rolling.placement)
-    J = at.jacobian(rolling.link, C, 'mixed')
-    assert_close(J, at.jacobian(frozen, 'mixed', 'mixed'), 1e-13)
+    J = at.jacobian(rolling.link, expressed_in=C, base='mixed')
+    assert_close(J, at.jacobian(frozen, expressed_in='mixed', base='mixed'), 1e-13)
     of_link = rolling.case.ask('getFrameJacobian', rolling.link, 'mixed')
     away = at.pose(rolling.link)[:3, :3] @ rolling.placement[:3, 3]
     expected = np.vstack((of_link[:3] - np.cross(away, of_link[3:], axisb=0).T, of_link[3:]))
@@ -177,23 +181,23 @@ def test_contact_jacobian__is_equation_81_and_takes_wrenches_at_the_contact(roll
 def test_contact_jacobian_rate__follows_the_rolling_contact(rolling):
     def J(t):
         at, C = rolling.along(t)
-        return at.jacobian(rolling.link, C, 'mixed')
+        return at.jacobian(rolling.link, expressed_in=C, base='mixed')
 
     at, C = rolling.along(0.0)
     expected = derivative(J)
-    assert_close(at.jacobian_rate(rolling.link, C, 'mixed'), expected, 1e-9)
+    assert_close(at.jacobian_rate(rolling.link, expressed_in=C, base='mixed'), expected, 1e-9)
     stuck = at.contact_frame(rolling.link, rolling.placement)
-    forgotten = at.jacobian_rate(rolling.link, stuck, 'mixed')
+    forgotten = at.jacobian_rate(rolling.link, expressed_in=stuck, base='mixed')
     assert deviation(forgotten, expected) > 0.05, 'the contact moves'
 
 
 def test_frames_of_the_base_twist__change_nothing_of_a_fixed_base():
     case = Case('quadruped', 'fixed')
     for link in case.links:
-        J = case.at.jacobian(link, 'mixed')
+        J = case.at.jacobian(link, expressed_in='mixed')
         assert J.shape == (6, case.model.n)
         for base in (*NAMES, ARBITRARY):
-            assert_close(case.at.jacobian(link, 'mixed', base), J, 0.0)
+            assert_close(case.at.jacobian(link, expressed_in='mixed', base=base), J, 0.0)
     with pytest.raises(ConfigurationError, match="representation is 'spatial'"):
         case.at.velocity('spatial')
 
@@ -206,7 +210,7 @@ def test_errors__name_the_source(case):
         (UnknownNameError, 'no_such_link', lambda: at.jacobian('no_such_link')),
         (ConfigurationError, 'spatial', lambda: at.jacobian(link, expressed_in='spatial')),
         (ShapeError, 'nu_dot', lambda: at.apparent_acceleration(link, np.zeros(3))),
-        (ShapeError, 'sliding', lambda: at.contact_frame(link, np.eye(4), np.zeros(3))),
+        (ShapeError, 'sliding', lambda: at.contact_frame(link, np.eye(4), sliding=np.zeros(3))),
         (ShapeError, '2 joint positions', lambda: Kinematics(model, small)),
         (NotFiniteError, 'NaN or inf', lambda: Kinematics(model, broken)),
     ):

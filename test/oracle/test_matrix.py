@@ -267,21 +267,21 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
         return np.delete(both, np.s_[m : m + start])
 
     for some in ((), wrenches):
-        found = inverse_dynamics(model, state, nu_dot, some)
+        found = inverse_dynamics(model, state, nu_dot, wrenches=some)
         assert_near(found, inverse(state, some), 'inverse', 1e-11)
-        found = forward_dynamics(model, state, tau, some)
+        found = forward_dynamics(model, state, tau, wrenches=some)
         assert_near(found, forward(state, some), 'forward', 1e-9)
-        assert_near(bias_force(model, state, some), dense.bias(state, some), 'h', 1e-11)
-    found = np.concatenate(hybrid_dynamics(model, *hybrid, wrenches))
+        assert_near(bias_force(model, state, wrenches=some), dense.bias(state, some), 'h', 1e-11)
+    found = np.concatenate(hybrid_dynamics(model, *hybrid, wrenches=wrenches))
     assert_near(found, mixed(state), 'hybrid', 1e-9)
     many = [state], given[np.newaxis], efforts[np.newaxis], prescribed
-    found = np.hstack(geolin_ros.hybrid_dynamics(model, *many, wrenches))[0]
+    found = np.hstack(geolin_ros.hybrid_dynamics(model, *many, wrenches=wrenches))[0]
     assert_near(found, mixed(state), 'hybrid of many', 1e-9)
-    by_inverse = inverse_dynamics_derivatives(model, state, nu_dot, wrenches)
-    by_forward = forward_dynamics_derivatives(model, state, tau, wrenches)
-    by_hybrid = hybrid_dynamics_derivatives(model, *hybrid, wrenches)
+    by_inverse = inverse_dynamics_derivatives(model, state, nu_dot, wrenches=wrenches)
+    by_forward = forward_dynamics_derivatives(model, state, tau, wrenches=wrenches)
+    by_hybrid = hybrid_dynamics_derivatives(model, *hybrid, wrenches=wrenches)
     inverse_of_many, forward_of_many = (
-        [part[0] for part in function(model, [state], values[np.newaxis], wrenches)]
+        [part[0] for part in function(model, [state], values[np.newaxis], wrenches=wrenches)]
         for function, values in (
             (geolin_ros.inverse_dynamics_derivatives, nu_dot),
             (geolin_ros.forward_dynamics_derivatives, tau),
@@ -303,13 +303,13 @@ def test_dynamics__of_any_robot_and_their_derivatives_are_those_of_dense_dynamic
         of_inverse, of_forward, of_hybrid = np.split(together, [m, 2 * m])
         for D in (by_inverse, inverse_of_many):
             assert_near(np.hstack(D) @ z, of_inverse, 'inverse by state', of=inverse(state))
-        found = inverse_dynamics_variation(model, state, nu_dot, variation, wrenches)
+        found = inverse_dynamics_variation(model, state, nu_dot, variation, wrenches=wrenches)
         assert_near(found, of_inverse, 'inverse along', of=inverse(state))
         for D in (by_forward, forward_of_many):
             assert_near(np.hstack(D[:4]) @ z, of_forward, 'forward by state', of=forward(state))
-        found = forward_dynamics_variation(model, state, tau, variation, wrenches)
+        found = forward_dynamics_variation(model, state, tau, variation, wrenches=wrenches)
         assert_near(found, of_forward, 'forward along', of=forward(state))
         found = np.vstack((by_hybrid.dnu_dot, by_hybrid.dtau))[:, : 2 * m] @ z
         assert_near(found, of_hybrid, 'hybrid by state', of=mixed(state))
-        found = np.concatenate(hybrid_dynamics_variation(model, *hybrid, variation, wrenches))
-        assert_near(found, of_hybrid, 'hybrid along', of=mixed(state))
+        both = hybrid_dynamics_variation(model, *hybrid, variation, wrenches=wrenches)
+        assert_near(np.concatenate(both), of_hybrid, 'hybrid along', of=mixed(state))

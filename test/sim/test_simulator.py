@@ -134,7 +134,7 @@ def test_wrenches__explain_the_motion_by_the_equations_of_the_model():
     tau = np.linspace(-8.0, 8.0, 12)
     nu_dot, found = acceleration_of(simulator, tau), simulator.wrenches()
     wrenches = [Wrench(frame, wrench[:3], wrench[3:]) for frame, wrench in found.items()]
-    expected = forward_dynamics(simulator.model, simulator.state, tau, wrenches)
+    expected = forward_dynamics(simulator.model, simulator.state, tau, wrenches=wrenches)
     assert max(np.linalg.norm(wrench.force) for wrench in wrenches) > 20.0
     assert_close(nu_dot, expected, 1e-6, 'nu_dot')
 

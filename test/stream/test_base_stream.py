@@ -68,7 +68,7 @@ def efforts_that_hold(model, s, feet):
     """Return efforts (n,) of a robot at rest whose weight is on some feet."""
     state = model.state(s=s)
     at, weight = Kinematics(model, state), bias_force(model, state)
-    J = np.vstack([at.jacobian(foot, 'mixed')[:3] for foot in feet])
+    J = np.vstack([at.jacobian(foot, expressed_in='mixed')[:3] for foot in feet])
     f = np.linalg.lstsq(J[:, :6].T, weight[:6], rcond=None)[0]
     return (weight - J.T @ f)[6:]
 

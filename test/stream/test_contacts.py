@@ -171,7 +171,7 @@ def test_stiff_contacts__are_anchored_where_they_become_active(quadruped):
     [
         Contact('FL_foot'),
         Contact('RR_foot', 'surface', **GAINS, reference=POSE, placement=POSE),
-        Support.sole('FL_foot', 0.1, 0.05, (0.02, 0.0, -0.01)).contact,
+        Support.sole('FL_foot', 0.1, 0.05, offset=(0.02, 0.0, -0.01)).contact,
         Loop('FL_foot', 'FR_foot', 'point', **GAINS, reference=POSE, active=False),
     ],
     ids=['plain', 'held', 'sole', 'loop'],
@@ -361,7 +361,7 @@ def test_forces_for__give_back_an_acceleration_that_contacts_allow(quadruped):
     """On two point feet, which cannot turn the base about their line: a wrench is left over."""
     rng = np.random.default_rng(3)
     linearizer = Linearizer(quadruped, HELD.contacts[:2])
-    state, tau = quadruped.random_state(rng, 1.0), rng.normal(size=12)
+    state, tau = quadruped.random_state(rng, speed=1.0), rng.normal(size=12)
     L = linearizer(state, tau)
     nu_dot, J = L.nu_dot.copy(), L.J.copy()
     tau, base = forces_for(quadruped, state, nu_dot, (), J)

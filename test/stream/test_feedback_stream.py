@@ -285,7 +285,7 @@ WEIGHTS = replace(weights_for(BALLS), com=0.005, single={f's.{NAMES[1]}': 0.01})
     ],
 )
 def test_parameters__reach_the_design(parameters, tuning):
-    gains, expected = Robot(**parameters).stand(), design(MODEL, POINT, tuning)
+    gains, expected = Robot(**parameters).stand(), design(MODEL, POINT, tuning=tuning)
     close(gains, expected)
     assert gains.dt == tuning.dt
     if tuning.delay:  # past inputs are part of it

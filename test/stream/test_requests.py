@@ -251,11 +251,11 @@ def test_trajectory__is_that_of_the_library_bit_for_bit(quadruped):
     answerer = RequestAnswerer(quadruped, settings, linearized_dynamics)
     for N in (2, 3, 1):
         request, part = service.Request(), slice(N + 1)
-        trajectory = states[part], efforts[:N], times[part], in_force[:N]
-        write_request(request, make_contact, quadruped, contacts, trajectory)
+        nodes = states[part], efforts[:N], times[part]
+        write_request(request, make_contact, quadruped, contacts, (*nodes, in_force[:N]))
         response = answerer.answer_along(request, service.Response())
         found = read_trajectory(response.trajectory, contacts, in_force[:N])
-        expected = Linearizer(quadruped, contacts).along(*trajectory)
+        expected = Linearizer(quadruped, contacts).along(*nodes, contacts=in_force[:N])
         assert (found.in_force, found.first) == (expected.in_force, expected.first)
         for name in ARRAYS:
             np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
@@ -265,7 +265,7 @@ def test_trajectory__is_that_of_the_library_bit_for_bit(quadruped):
         ({'times': [0.0]}, r'times have shape \(1,\)'),
     ):
         request = service.Request()
-        write_request(request, make_contact, quadruped, contacts, trajectory)
+        write_request(request, make_contact, quadruped, contacts, (*nodes, in_force[:N]))
         for name, value in change.items():
             setattr(request, name, value)
         assert re.search(words, answerer.answer_along(request, service.Response()).message)

@@ -207,7 +207,7 @@ def test_points__are_those_of_kinematics():
         for number, name in enumerate(names):
             np.testing.assert_allclose(at.p[k, number], one.pose(name)[:3, 3], atol=1e-12)
             np.testing.assert_allclose(at.R[k, number], one.pose(name)[:3, :3], atol=1e-12)
-            J = one.jacobian(name, 'mixed')
+            J = one.jacobian(name, expressed_in='mixed')
             np.testing.assert_allclose(at.J[k, number], J, atol=1e-12)
 
 

@@ -175,7 +175,7 @@ def _lift(
     for share in np.linspace(0.0, 1.0, SHIFT_KNOTS + 1)[1:]:
         com = (1.0 - share) * here + share * there
         posture = standing_posture(model, first.supports, start=knots[-1].state, com=com)
-        knots.append(equilibrium(model, posture, first.supports, FRICTION))
+        knots.append(equilibrium(model, posture, first.supports, friction=FRICTION))
     shifted = len(knots) - 1
     off = equilibrium(model, knots[-1].state, staying)
     knots[-1] = _unloaded(off, first.supports)

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if supports:
         state = standing_posture(model, supports, joints=joints, height=options.height)
         point = equilibrium(model, state, supports)
-        report = analyze_modes(model, state, supports, point.tau)
+        report = analyze_modes(model, state, supports, tau=point.tau)
         text, balance = f'{point.text()}\n{report.text()}', point.as_dict()
     else:
         report = analyze_modes(model, state_with(model, joints), horizon=options.horizon)

@@ -180,7 +180,7 @@ def _along(model: TreeModel, motion: Motion) -> Equations:
             Wrench(link, force[k, :3], force[k, 3:], 'world')
             for link, force in track.forces.items()
         ]
-        described[k] = inverse_dynamics(model, state, acceleration[k], wrenches)
+        described[k] = inverse_dynamics(model, state, acceleration[k], wrenches=wrenches)
         regressor[k] = inverse_dynamics_regressor(model, state, acceleration[k])
     own, tree = model.own_coordinate, model.tree
     rubbed = tree.friction[own] * np.tanh(track.rate / tree.friction_speed[own])

@@ -169,7 +169,7 @@ def _possible(model: TreeModel, equations: Equations, spreads: Array) -> int:
     known = np.isfinite(equations.measured).all(axis=0)
     rows = []
     for _ in range(2 + 2 * spreads.shape[1] // max(int(known.sum()), 1)):
-        state, acceleration = model.random_state(rng, 2.0), rng.normal(size=model.m) * 5.0
+        state, acceleration = model.random_state(rng, speed=2.0), rng.normal(size=model.m) * 5.0
         rows.append(inverse_dynamics_regressor(model, state, acceleration)[known])
     return int(np.linalg.matrix_rank(np.concatenate(rows) @ spreads, tol=1e-8))
 
