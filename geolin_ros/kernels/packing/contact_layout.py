@@ -28,6 +28,7 @@ from geolin_ros.kernels.packing.layout import (
     WORK_HEADER,
     WORK_RECORD,
     Packed,
+    Places,
     S,
     aligned_zeros,
     bodies_of,
@@ -40,77 +41,76 @@ from geolin_ros.typing import Array, BoolArray, IntArray
 BLOCK_ROWS = 6  # rows of mimic joints in a block; the seventh lane carries the free motion
 SMALLEST_PIVOT = 1e-9  # of its diagonal entry: contacts below it are redundant
 
+_place = Places()
+
 # --- integers: header | sites | parts, whose offsets are in the header ---------------------------
 # Numbers of sites, of all rows, of those of contacts, the first ones, and of those of their
 # ballast, the last of these; of the rows that are kept, and of those of contacts among them; of
 # the rows whose forces the caller sees
-COUNT, ROWS, CONTACT_ROWS, BALLAST_ROWS, KEPT_ROWS, KEPT_CONTACT_ROWS, OUT_ROWS = range(7)
-COMBINED = 7  # 1 if the rows that are kept are combinations of those of the sites
-BY_EFFORT = 8  # where the second part of a row of RATES or CHANGES begins
+COUNT, ROWS, CONTACT_ROWS, BALLAST_ROWS, KEPT_ROWS, KEPT_CONTACT_ROWS, OUT_ROWS = _place.each(7)
+COMBINED = _place()  # 1 if the rows that are kept are combinations of those of the sites
+BY_EFFORT = _place()  # where the second part of a row of RATES or CHANGES begins
 # Lengths of rows: of MATRIX and RESPONSES, of the same of rows that are kept, of COMBINATION and
 # HALF, of RATES and CHANGES
-MATRIX_ROW, KEPT_ROW, COMBINATION_ROW, RATE_ROW = range(9, 13)
-IDENTITY = 13  # the numbers 0, 1, 2, ...
-PIVOTS = 14  # the rows that are kept in the order in which they are eliminated
-SUPPORTS = 15  # velocities that move each site
-MIMICS = 16  # [its body, body of its master] of each mimic joint
-TOUCHED_BLOCKS = 17  # begin of each block in what follows, and the end of the last
-TOUCHED = 18  # the bodies from mimic joints and their masters to the base, last first
+MATRIX_ROW, KEPT_ROW, COMBINATION_ROW, RATE_ROW = _place.each(4)
+IDENTITY = _place()  # the numbers 0, 1, 2, ...
+PIVOTS = _place()  # the rows that are kept in the order in which they are eliminated
+SUPPORTS = _place()  # velocities that move each site
+MIMICS = _place()  # [its body, body of its master] of each mimic joint
+TOUCHED_BLOCKS = _place()  # begin of each block in what follows, and the end of the last
+TOUCHED = _place()  # the bodies from mimic joints and their masters to the base, last first
 # Parts of the workspace
-FORCES = 19
-MATRIX = 20  # rows of [-Lambda | right-hand side], later of [-Lambda^-1 | forces]
-RESPONSES = 21  # M^-1 J', a row per velocity
-RATES = 22  # rows of [dc by state | by effort], c the acceleration of the contact rows
-CHANGES = 23  # the same of the forces
-OWN_RATES, OWN_RESPONSES = 24, 25  # of the caller's coordinates
-FIELD = 26  # acceleration of each body under the forces of one contact
-COEFFICIENTS = 27  # of the rows of mimic joints
-EFFORTS = 28  # 8 a body: u under the unit forces of a block
-TREE_STATE = 29  # the state of all joints
-TREE_RESULTS = 30  # A, B and nu_dot of all joints
-MOBILITIES = 31  # copy of KEPT_MATRIX before it is inverted
-BALLAST_MOBILITIES = 32  # W^-1 of rows of ballast, zero of others
-KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES = range(33, 37)  # of the rows that are kept
-COMBINATION = 37  # C, a row per row that is kept
-TRANSPOSED = 38  # C'
-HALF = 39  # C times MATRIX
-LIFT = 40  # rows of C' whose forces the caller sees
-LIFTED, LIFTED_FORCES = 41, 42  # CHANGES and forces of these rows
-SITES = 43  # the sites
-SITE_HEADER = 44
+FORCES = _place()
+MATRIX = _place()  # rows of [-Lambda | right-hand side], later of [-Lambda^-1 | forces]
+RESPONSES = _place()  # M^-1 J', a row per velocity
+RATES = _place()  # rows of [dc by state | by effort], c the acceleration of the contact rows
+CHANGES = _place()  # the same of the forces
+OWN_RATES, OWN_RESPONSES = _place.each(2)  # of the caller's coordinates
+FIELD = _place()  # acceleration of each body under the forces of one contact
+COEFFICIENTS = _place()  # of the rows of mimic joints
+EFFORTS = _place()  # 8 a body: u under the unit forces of a block
+TREE_STATE, TREE_RESULTS = _place.each(2)  # state, and A, B and nu_dot, of all joints
+MOBILITIES = _place()  # copy of KEPT_MATRIX before it is inverted
+BALLAST_MOBILITIES = _place()  # W^-1 of rows of ballast, zero of others
+KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES = _place.each(4)  # of the rows that are kept
+COMBINATION, TRANSPOSED = _place.each(2)  # C, a row per row that is kept, and C'
+HALF = _place()  # C times MATRIX
+LIFT = _place()  # rows of C' whose forces the caller sees
+LIFTED, LIFTED_FORCES = _place.each(2)  # CHANGES and forces of these rows
+SITES = _place()  # the sites
+SITE_HEADER = _place.end()
 
-BODY = 0
-WIDTH = 1  # 3 rows at a point, 6 on a surface
-FIRST = 2  # its first row
-BEGIN, END = 3, 4  # its root branch is the bodies begin .. end-1; empty at the base
-SUPPORT = 5  # offset of the velocities that move it: 0..5, then one per joint from the base on
-DEPTH = 6  # number of these joints
-JACOBIAN = 7  # offset of J' in the workspace: a velocity that moves it after another, a row a lane
-LOOP = 8  # 0: against the world; 1: first frame of a loop; 2: its second one, the next site
+BODY = _place()
+WIDTH = _place()  # 3 rows at a point, 6 on a surface
+FIRST = _place()  # its first row
+BEGIN, END = _place.each(2)  # its root branch is the bodies begin .. end-1; empty at the base
+SUPPORT = _place()  # offset of the velocities that move it: 0..5, then one per joint from the base
+DEPTH = _place()  # number of these joints
+JACOBIAN = _place()  # offset of J' in the workspace: a velocity that moves it after another
+LOOP = _place()  # 0: against the world; 1: first frame of a loop; 2: its second one, the next site
 OF_BALLAST = 3  # 3: ballast of another site, the partner
-PARTNER = 9
-SITE_INTS = 10
+PARTNER = _place()
+SITE_INTS = _place.end()
 
 # --- workspace: contacts | Jacobians and projected rows | parts named above ----------------------
-AXES = 0  # columns x y z o of the contact frame in the turned body, four doubles each
+AXES = _place(16)  # columns x y z o of the contact frame in the turned body, four doubles each
 BALLAST = AXES  # of a site of ballast: 8, one a row
-STIFFNESS = 16
-DAMPING = 17
-RADIUS = 18  # of a ball about the origin, which touches level ground below it
-REFERENCE = 20  # 3 x 4: inverse of the reference pose
-BASE_POSE = 32  # 3 x 4: base frame seen from the reference
-MISMATCH = 44  # 4 x 4: contact frame seen from the reference
-ERROR = 64  # 8: its logarithm
-PULL = 72  # 6 x 6: inverse right Jacobian of the error
-TURNED = 112  # 6 x 8: its transpose, times the stiffness
-PULL_LANES = 160  # 6 x 8: derivative by the displacement of the body of what the stiffness adds
-BIAS = 208  # 8: contact acceleration but for the accelerations of the velocities
-BY_TWIST = 216  # 6 x 8: derivative of the contact acceleration by the twist of the body
-BY_POSE = 264  # 6 x 8: by its displacement
-RISEN = 312  # 6 x 8: minus the rows, projected to the base
-BASE = 360  # 6 x 8: acceleration of the base under unit forces
-FORCE_TURN = 408  # 6 x 8: change of the force on the second body of a loop, see `turn_loops`
-CONTACT_RECORD = 456
+STIFFNESS, DAMPING = _place.each(2)
+RADIUS = _place()  # of a ball about the origin, which touches level ground below it
+REFERENCE = _place(3 * 4, 4)  # inverse of the reference pose
+BASE_POSE = _place(3 * 4)  # base frame seen from the reference
+MISMATCH = _place(4 * 4)  # contact frame seen from the reference
+ERROR = _place(8, LANES)  # its logarithm
+PULL = _place(6 * 6)  # inverse right Jacobian of the error
+TURNED = _place(6 * 8, LANES)  # its transpose, times the stiffness
+PULL_LANES = _place(6 * 8)  # derivative by the displacement of the body of what the stiffness adds
+BIAS = _place(8)  # contact acceleration but for the accelerations of the velocities
+BY_TWIST = _place(6 * 8)  # derivative of the contact acceleration by the twist of the body
+BY_POSE = _place(6 * 8)  # by its displacement
+RISEN = _place(6 * 8)  # minus the rows, projected to the base
+BASE = _place(6 * 8)  # acceleration of the base under unit forces
+FORCE_TURN = _place(6 * 8)  # change of the force on the second body of a loop, see `turn_loops`
+CONTACT_RECORD = _place.end()
 
 
 class Contacts(NamedTuple):
@@ -226,9 +226,8 @@ def pack_contacts(
     jacobians = count * CONTACT_RECORD + np.cumsum(sizes_of_sites) - sizes_of_sites
     memory, size = offsets_of(sizes, count * CONTACT_RECORD + int(sizes_of_sites.sum()))
     if combination is None:
-        of_kept = KEPT_FORCES, KEPT_MATRIX, KEPT_RESPONSES, KEPT_RATES
-        of_all = FORCES, MATRIX, RESPONSES, RATES
-        memory |= {k: memory[part] for k, part in zip(of_kept, of_all, strict=True)}
+        memory |= {KEPT_FORCES: memory[FORCES], KEPT_MATRIX: memory[MATRIX]}
+        memory |= {KEPT_RESPONSES: memory[RESPONSES], KEPT_RATES: memory[RATES]}
 
     table = np.zeros((count, SITE_INTS), np.int64)
     table[:, BODY], table[:, WIDTH], table[:, LOOP] = bodies, widths, loops
@@ -238,8 +237,10 @@ def pack_contacts(
     roots = np.array([path[0] if path else 0 for path in paths], np.int64)
     table[:, BEGIN] = roots
     table[:, END] = np.where(roots > 0, bodies_of(packed)[roots, SUBTREE_END], 0)
-    counts = count, rows, contact_rows, ballast_rows, kept, own, out_rows
-    lengths = by_effort, matrix_row, kept_row, half_row, rate_row
+    header = {COUNT: count, ROWS: rows, CONTACT_ROWS: contact_rows, BALLAST_ROWS: ballast_rows}
+    header |= {KEPT_ROWS: kept, KEPT_CONTACT_ROWS: own, OUT_ROWS: out_rows, BY_EFFORT: by_effort}
+    header |= {MATRIX_ROW: matrix_row, KEPT_ROW: kept_row, COMBINATION_ROW: half_row}
+    header |= {RATE_ROW: rate_row, COMBINED: combination is not None}
     parts = {
         SITES: table,
         SUPPORTS: [i for path in paths for i in (*range(6), *(5 + joint for joint in path))],
@@ -249,7 +250,7 @@ def pack_contacts(
         TOUCHED_BLOCKS: block_ends,
         TOUCHED: touched,
     }
-    sites = integers(SITE_HEADER, (*counts, combination is not None, *lengths), parts, memory)
+    sites = integers(SITE_HEADER, header | memory, parts)
     work = aligned_zeros(size)
     records = work[: count * CONTACT_RECORD].reshape(count, CONTACT_RECORD)
     for c, record in enumerate(records[: len(poses)]):
@@ -323,8 +324,7 @@ def mobilities_of(contacts: Contacts) -> tuple[Array, Array]:
     Of the last call; what mimic joints give way is taken out. Light bodies count with their
     ballast, which does not change which rows are independent.
     """
-    header = KEPT_ROWS, KEPT_CONTACT_ROWS, BALLAST_ROWS
-    rows, own, ballast = (int(contacts.sites[k]) for k in header)
+    rows, own, ballast = contacts.sites[[KEPT_ROWS, KEPT_CONTACT_ROWS, BALLAST_ROWS]].tolist()
     ties = own + ballast
     copy = _part(contacts, MOBILITIES, KEPT_ROW, rows)
     both = np.delete(copy[:, : rows + 1], np.s_[own:ties], axis=0)

@@ -17,7 +17,8 @@ displacements about that, in axes of the moved body. A column is then that of a 
 the last body and what it carries, whichever axis it belongs to.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,31 +33,54 @@ ROW_BLOCK = 4  # rows and columns that products keep in registers
 COLUMN_BLOCK = 2 * LANES
 SMALLEST_SHARE = 1e-14  # of the inertia behind a joint that must be left once its links are free
 
+
+@dataclass
+class Places:
+    """Gives the fields of headers and records their places, one after the other."""
+
+    size: int = 0
+
+    def __call__(self, size: int = 1, align: int = 1) -> int:
+        """Return where a field of a size begins, at a multiple of ``align``."""
+        begin = -(-self.size // align) * align
+        self.size = begin + size
+        return begin
+
+    def each(self, count: int, size: int = 1) -> range:
+        """Return where so many fields of a size begin."""
+        return range(self(count * size), self.size, size)
+
+    def end(self, align: int = 1) -> int:
+        """Return the size of the whole, a multiple of ``align``; what follows begins at zero."""
+        size, self.size = self(0, align), 0
+        return size
+
+
+_place = Places()
+
 # --- integers: header | bodies | blocks | order | relations; the header holds the offsets ------
-NB = 0  # number of bodies, base included
-FLOATING = 1  # 1 if the base moves
-BLOCKS = 2  # number of blocks
-BODY_TABLE, BLOCK_TABLE = 3, 4  # offsets of the bodies and blocks
-ORDER = 5  # offset of the bodies 1 .. nb-1 sorted by depth: neighbours do not wait for each other
-RELATIONS = 6  # offset of the relation (nb x blocks) of each body to the lanes of each block
-INT_HEADER = 8
+NB = _place()  # number of bodies, base included
+FLOATING = _place()  # 1 if the base moves
+BLOCKS = _place()  # number of blocks
+BODY_TABLE, BLOCK_TABLE = _place.each(2)  # offsets of the bodies and blocks
+ORDER = _place()  # offset of the bodies 1 .. nb-1 by depth: neighbours do not wait for each other
+RELATIONS = _place()  # offset of the relations (nb x blocks) of bodies to the lanes of each block
+INT_HEADER = _place.end(LANES)
 
-PARENT = 0
-COORDINATE = 1  # position of the joint in s, r, tau as the caller orders them
-SLOT = 2  # where `own_branch` keeps the acceleration of a body with several children; -1: nowhere
-LANE = 3  # place of its lane in the blocks of the workspace
-END = 4  # one past the last body of its subtree
-FREE = 5  # 1 if the joint moves under a force, 0 if its acceleration is given
-OUTER = 6  # what the joint moves it against: the parent, but for the axes of a group joint
-AXES_BEGIN = 7  # first axis of the joint that the body is the last one of; i + 1: it is not
-PLACE = 8  # where the state of `plain` says how a group joint stands, at its first axis; else 0
-BODY_INTS = 9
+PARENT = _place()
+COORDINATE = _place()  # position of the joint in s, r, tau as the caller orders them
+SLOT = _place()  # where `own_branch` keeps the acceleration of a body that forks; -1: nowhere
+LANE = _place()  # place of its lane in the blocks of the workspace
+END = _place()  # one past the last body of its subtree
+FREE = _place()  # 1 if the joint moves under a force, 0 if its acceleration is given
+OUTER = _place()  # what the joint moves it against: the parent, but for the axes of a group joint
+AXES_BEGIN = _place()  # first axis of the joint that the body is the last one of; i + 1: it is not
+PLACE = _place()  # where `plain` has the pose of a group joint, at its first axis; else 0
+BODY_INTS = _place.end()
 
-FIRST = 0  # first body of a block
-COUNT = 1  # number of its columns, at most LANES
-BLOCK_BEGIN = 2  # the root branches that the block touches are the bodies begin .. end-1
-BLOCK_END = 3
-BLOCK_INTS = 4
+FIRST, COUNT = _place.each(2)  # first body of a block; number of its columns, at most LANES
+BLOCK_BEGIN, BLOCK_END = _place.each(2)  # root branches that it touches: bodies begin .. end-1
+BLOCK_INTS = _place.end()
 
 # A relation holds one bit per lane j: bits 0..7 body i supports body j (j = i included),
 # bits 8..15 body j supports body i, j != i.
@@ -65,26 +89,25 @@ BLOCK_INTS = 4
 GRAVITY = 0  # 3, world axes
 MODEL_HEADER = 8
 
-EX, EY, EZ = 0, 4, 8  # axes of the joint frame at zero position, in the parent body
-T = 12  # its origin
-COM = 16  # centre of mass in the body
-ICX, ICY, ICZ = 20, 24, 28  # rows of the inertia about the centre of mass
-MASS = 32
-ARMATURE = 33
-ALPHA = 34  # advance along z per unit of s: 1 prismatic, pitch helical
-BETA = 35  # turn about z per unit of s: 1, prismatic 0
-DAMPING, FRICTION, FRICTION_SPEED, STIFFNESS, REST = range(36, 41)
-BALLASTED = 41  # armature and what `ballast` lends
-SPARE = 48  # 12: where group joints stand in their frames
-MODEL_RECORD = 64
+EX, EY, EZ = _place.each(3, 4)  # axes of the joint frame at zero position, in the parent body
+T = _place(4)  # its origin
+COM = _place(4)  # centre of mass in the body
+ICX, ICY, ICZ = _place.each(3, 4)  # rows of the inertia about the centre of mass
+MASS, ARMATURE = _place.each(2)
+ALPHA = _place()  # advance along z per unit of s: 1 prismatic, pitch helical
+BETA = _place()  # turn about z per unit of s: 1, prismatic 0
+DAMPING, FRICTION, FRICTION_SPEED, STIFFNESS, REST = _place.each(5)
+BALLASTED = _place()  # armature and what `ballast` lends
+SPARE = _place(12, LANES)  # where group joints stand in their frames
+MODEL_RECORD = _place.end(LANES)
 
 # --- workspace: header | bodies | displacements | blocks | columns | slots | turns----------------
-DISPLACEMENTS, BLOCK_PART, COLUMN_PART, SLOT_PART, TURN_PART = range(5)  # offsets of the parts
-WRENCH_BLOCKS = 5  # 1 if a wrench depends on the pose of its link: the displacement passes run
-G = 8  # 6 x 8: rows of the inverse articulated inertia of the base; zero for a fixed one
-UPWARD = 56  # 3: minus gravity in base axes
-SCRATCH = 64  # 24
-WORK_HEADER = 88
+DISPLACEMENTS, BLOCK_PART, COLUMN_PART, SLOT_PART, TURN_PART = _place.each(5)  # their offsets
+WRENCH_BLOCKS = _place()  # 1 if a wrench depends on the pose of its link: displacement passes run
+G = _place(6 * 8, LANES)  # rows of the inverse articulated inertia of the base; zero if fixed
+UPWARD = _place(3)  # minus gravity in base axes
+SCRATCH = _place(24, LANES)
+WORK_HEADER = _place.end()
 
 # A spatial vector takes eight doubles, [linear 3, pad | angular 3, pad]; its entries sit at:
 AXES = (0, 1, 2, 4, 5, 6)
@@ -92,40 +115,37 @@ COLUMNS = (0, 1, 2, 4, 5, 6, 8, 9, 10, 11)  # of the rows [IA | BA | pA]
 RESPONSES = COLUMNS[:9]  # of the rows of Fwd: without the acceleration
 ANGULAR = 4
 
-POSE = 0  # columns x y z o, four doubles each
-S = 16  # motion subspace; the next eight are spatial vectors too, pads are zero
-SD = 24  # its rate V_p x S
-V = 32  # twist
-AV = 40  # velocity-product acceleration, gravity included
-ACC = 48  # acceleration without AV
-SDD = 56  # Sdd
-UT = 64  # U / D
-Y = 72  # y: eight entries, then four
-FU = 84  # 4: [F | u]
+POSE = _place(16)  # columns x y z o, four doubles each
+S = _place(8)  # motion subspace; the next eight are spatial vectors too, pads are zero
+SD = _place(8)  # its rate V_p x S
+V = _place(8)  # twist
+AV = _place(8)  # velocity-product acceleration, gravity included
+ACC = _place(8)  # acceleration without AV
+SDD = _place(8)  # Sdd
+UT = _place(8)  # U / D
+Y = _place(12)  # y: eight entries, then four
+FU = _place(4)  # [F | u]
 SOURCE = FU - 8  # 12: S' [IA | BA | pA], before y
-D_INVERSE = 88
-CARRIED_MASS = 89  # mass of the subtree
-CARRIED_TRACE = 90  # trace of its Ibar
-EFFORT = 91  # tau less the passive torque
-SLOPE = 92  # of the passive torque by the rate
-ROWS = 96  # 6 x 12: [IA 8 | BA 3, pA 1]
+D_INVERSE = _place()
+CARRIED_MASS, CARRIED_TRACE = _place.each(2)  # mass of the subtree, trace of its Ibar
+EFFORT = _place()  # tau less the passive torque
+SLOPE = _place()  # of the passive torque by the rate
+ROWS = _place(6 * 12, LANES)  # [IA 8 | BA 3, pA 1]
 FWD = ROWS  # 6 x 12, in the same place once the sources of a body's column are known
-JUMP = 168  # 8: acceleration that a rate adds behind its joint, 2 Sd for a single axis
-P_S = 176  # 8: source of the column of s
-P_R = 184  # 8: of r
-WORK_RECORD = 192
+JUMP = _place(8)  # acceleration that a rate adds behind its joint, 2 Sd for a single axis
+P_S, P_R = _place.each(2, 8)  # sources of the columns of s and r
+WORK_RECORD = _place.end()
 
-N = 0  # 6 x 8: wrench of a displacement of the body; later FwdN
+N = _place(6 * 8)  # wrench of a displacement of the body; later FwdN
 FWDN = N
-FN = 48
-YN = 56
-DISPLACEMENT_RECORD = 64
+FN, YN = _place.each(2, 8)
+DISPLACEMENT_RECORD = _place.end()
 
 # Per block, one column a lane
-STIFFNESS_ROWS = 0  # 8 x 8: slope of the effort of a body of the block (row) by s (lane)
-NO_STIFFNESS = 64  # 8 zeros
-SLOPE_LANES = 72  # 8: slope of the passive torque by r
-BLOCK_RECORD = 80
+STIFFNESS_ROWS = _place(8 * 8)  # slope of the effort of a body of the block (row) by s (lane)
+NO_STIFFNESS = _place(8)  # 8 zeros
+SLOPE_LANES = _place(8)  # slope of the passive torque by r
+BLOCK_RECORD = _place.end()
 
 U_ROW = 24  # per body: u of one block, 8 lanes each of s, r, tau
 SLOT_RECORD = 144  # per slot: 18 x 8
@@ -134,10 +154,10 @@ SLOT_RECORD = 144  # per slot: 18 x 8
 # Workspace of `kernels.plain`: header | bodies | displacements as above, then
 # fields | columns | slots
 FIELD_PART = 72  # 6 x 12: accelerations that a displacement and a twist of the base leave over
-PLAIN_P = 0  # 3 x 6: sources of the columns of s, r and what is given
-PLAIN_TURNED = 18  # 6: wrench through the joint, turned with it
-PLAIN_U = 24  # 3: u of one column
-PLAIN_COLUMN = 28
+PLAIN_P = _place(3 * 6)  # sources of the columns of s, r and what is given
+PLAIN_TURNED = _place(6)  # wrench through the joint, turned with it
+PLAIN_U = _place(3)  # u of one column
+PLAIN_COLUMN = _place.end(4)
 PLAIN_SLOT = 18  # a of one column
 
 # --- inputs: tau | wrenches -------------------------------------------------------------------
@@ -463,7 +483,7 @@ def _pack_topology(chains: _Chains, floating: bool) -> IntArray:
         ORDER: 1 + np.argsort(depth[1:], kind='stable'),
         RELATIONS: relations,
     }
-    return integers(INT_HEADER, (nb, floating, len(blocks)), parts, None)
+    return integers(INT_HEADER, {NB: nb, FLOATING: floating, BLOCKS: len(blocks)}, parts)
 
 
 def is_one_joint(chains: _Chains, i: int, j: int) -> bool:
@@ -494,31 +514,21 @@ def _blocks(branches: list[tuple[int, int]], chains: _Chains) -> list[tuple[int,
     return best[last][1]
 
 
-def integers(
-    size: int, numbers: Sequence[int], parts: Mapping[int, Any], memory: Mapping[int, int] | None
-) -> IntArray:
-    """Return [header | parts], read-only.
-
-    The header is of a size; it holds numbers, where each part begins, and where those of other
-    memory do.
-    """
+def integers(size: int, header: Mapping[int, int], parts: Mapping[int, Any]) -> IntArray:
+    """Return [header | parts], read-only; the header, of a size, also tells where parts begin."""
     flat = {key: np.asarray(part, np.int64).ravel() for key, part in parts.items()}
     places, _ = offsets_of({key: part.size for key, part in flat.items()}, size)
     ints = np.concatenate((np.zeros(size, np.int64), *flat.values()))
-    ints[: len(numbers)] = numbers
-    for key, place in {**places, **(memory or {})}.items():
-        ints[key] = place
+    for key, number in {**header, **places}.items():
+        ints[key] = number
     ints.setflags(write=False)
     return ints
 
 
 def offsets_of(sizes: Mapping[int, int], begin: int) -> tuple[dict[int, int], int]:
     """Return where parts of these sizes begin, one after the other, and where the last ends."""
-    places = {}
-    for part, size in sizes.items():
-        places[part] = begin
-        begin += size
-    return places, begin
+    place = Places(begin)
+    return {part: place(size) for part, size in sizes.items()}, place.size
 
 
 def aligned_zeros(size: int) -> Array:

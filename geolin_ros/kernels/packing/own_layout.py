@@ -9,40 +9,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geolin_ros.kernels.packing.layout import COORDINATE, NB, Group, Packed, bodies_of, integers
+from geolin_ros.kernels.packing import layout
 from geolin_ros.typing import Array, IntArray
 
-# --- integers: header | parts, which begin where the header says and end where the next begins ---
-N = 0  # own coordinates
-JOINTS = 1  # joints of the tree
-STATES = 2  # columns by the state
-INPUTS = 3  # columns by efforts
-TOP = 4  # size of the block of the base in A
-OWN_POSITIONS = 5  # number of own positions
-TURNED_FACTORS = 6  # offset of the factors of TURNED in the numbers
-MASTERS = 7  # the own coordinate that each joint follows
-POSITIONS = 8  # the own position that each joint follows, -1 for axes of group joints
-LEADERS = 9  # the joint, in the caller's order, that an own coordinate pushes
-ROWS = 10  # the rows of nu_dot that are kept
-STATE_RUNS = 11  # [from, to, length] of runs of columns by the state
-INPUT_RUNS = 12  # of columns by efforts
-TIES = 13  # [column of a mimic joint, own column that it adds to]
-GROUPS = 14  # the group joints
-TURNED = 15  # [place in A, own rate] of their blocks -S' (S r x) S
-END = 16
-OWN_HEADER = 17
+_place = layout.Places()
 
-KIND = 0  # of a group joint
-FIRST = 1  # body of its first axis
-POSITION = 2  # its first own position
-GROUP_NUMBERS = 3  # where its numbers begin
-GROUP_INTS = 4
+# --- integers: header | parts, which begin where the header says and end where the next begins ---
+N, JOINTS = _place.each(2)  # own coordinates, joints of the tree
+STATES, INPUTS = _place.each(2)  # columns by the state, by efforts
+TOP = _place()  # size of the block of the base in A
+OWN_POSITIONS = _place()  # number of own positions
+TURNED_FACTORS = _place()  # offset of the factors of TURNED in the numbers
+MASTERS = _place()  # the own coordinate that each joint follows
+POSITIONS = _place()  # the own position that each joint follows, -1 for axes of group joints
+LEADERS = _place()  # the joint, in the caller's order, that an own coordinate pushes
+ROWS = _place()  # the rows of nu_dot that are kept
+STATE_RUNS, INPUT_RUNS = _place.each(2)  # [from, to, length] of runs of these columns
+TIES = _place()  # [column of a mimic joint, own column that it adds to]
+GROUPS = _place()  # the group joints
+TURNED = _place()  # [place in A, own rate] of their blocks -S' (S r x) S
+END = _place()
+OWN_HEADER = _place.end()
+
+KIND, FIRST = _place.each(2)  # of a group joint; body of its first axis
+POSITION, GROUP_NUMBERS = _place.each(2)  # its first own position; where its numbers begin
+GROUP_INTS = _place.end()
 
 # --- numbers: multipliers (N) | offsets (N) | factors of ties | group joints | of blocks ---------
-ROTATION = 36  # 3 x 3, behind 6 x 6 unit twists
-TRANSLATION = 45  # 3
-TURN = 48  # 3 x 3, see `layout.Group`
-GROUP_RECORD = 57
+TWISTS = _place(6 * 6)
+ROTATION = _place(3 * 3)
+TRANSLATION = _place(3)
+TURN = _place(3 * 3)  # see `layout.Group`
+GROUP_RECORD = _place.end()
 
 
 class Own(NamedTuple):
@@ -54,7 +52,7 @@ class Own(NamedTuple):
     """Whether it is all, in the order of the kernel: nothing needs to be copied."""
 
 
-def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
+def pack_own(packed: layout.Packed, floating: bool, actuated: IntArray) -> Own:
     """Return the caller's view of a robot.
 
     Parameters
@@ -66,7 +64,7 @@ def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
     actuated : (n_u,)
         Coordinates of the joints whose efforts are inputs.
     """
-    mimics, joints = packed.mimics, int(packed.ints[NB]) - 1
+    mimics, joints = packed.mimics, packed.mimics.masters.size
     leaders, first = mimics.leaders - 1, 6 if floating else 0
     base = np.arange(first)
     columns = np.concatenate((base, 6 + leaders, 6 + joints + base, 12 + joints + leaders))
@@ -85,7 +83,7 @@ def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
     parts = {
         MASTERS: mimics.masters,
         POSITIONS: mimics.positions,
-        LEADERS: bodies_of(packed)[1:, COORDINATE][leaders],
+        LEADERS: layout.bodies_of(packed)[1:, layout.COORDINATE][leaders],
         ROWS: np.concatenate((base, 6 + leaders)),
         STATE_RUNS: _runs(columns),
         INPUT_RUNS: _runs(inputs),
@@ -97,8 +95,9 @@ def pack_own(packed: Packed, floating: bool, actuated: IntArray) -> Own:
     followed = {int(p) for p in mimics.positions} - {-1}
     own_positions = len(followed) + sum(len(group.positions) for group in packed.groups)
     factors = numbers + len(groups) * GROUP_RECORD
-    header = leaders.size, joints, columns.size, inputs.size, first, own_positions, factors
-    ints = integers(OWN_HEADER, header, parts, None)
+    header = {N: leaders.size, JOINTS: joints, STATES: columns.size, INPUTS: inputs.size}
+    header |= {TOP: first, OWN_POSITIONS: own_positions, TURNED_FACTORS: factors}
+    ints = layout.integers(OWN_HEADER, header, parts)
     records = [_numbers(group) for group in packed.groups]
     ties_and_groups = mimics.rule.ravel(), np.tile(mimics.multipliers, 2), *records
     floats = np.concatenate((*ties_and_groups, [entry[2] for entry in turned]))
@@ -114,7 +113,7 @@ def _runs(numbers: IntArray) -> IntArray:
     return np.column_stack((numbers[starts], starts, lengths)).astype(np.int64)
 
 
-def _numbers(group: Group) -> Array:
+def _numbers(group: layout.Group) -> Array:
     """Return the record of a group joint."""
     subspace = np.zeros((6, 6))
     subspace[: len(group.subspace)] = group.subspace
@@ -122,7 +121,7 @@ def _numbers(group: Group) -> Array:
     return np.concatenate([part.ravel() for part in parts])
 
 
-def _turned(group: Group, first: int, width: int) -> list[tuple[int, int, float]]:
+def _turned(group: layout.Group, first: int, width: int) -> list[tuple[int, int, float]]:
     """Return [place in A, own rate, factor] of the block -S' (S r x) S of a group joint."""
     S, found = group.subspace, []
     for c, column in enumerate(S):
