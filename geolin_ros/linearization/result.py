@@ -18,7 +18,6 @@ from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.model.labels import Label, rate_label
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.spatial import se3
 from geolin_ros.spatial.frames import Representation
 from geolin_ros.typing import Array
 
@@ -148,8 +147,8 @@ class Linearization:
         change = TwistChange(state, representation)
         if self.nu_dot.size == state.r.size:  # fixed base
             return self
-        half = 0.5 * se3.cross(state.v) if self.reference == 'frozen' else np.zeros((6, 6))
         A = self.A.copy()
+        half = -A[:6, :6] if self.reference == 'frozen' else np.zeros((6, 6))
         A[:6, :6] -= half
         A = change.on_columns(change.from_body(A))
         # Tdot T^-1 = [-Y Kdot, Ydot Y^-1] in the rows of v
