@@ -115,9 +115,9 @@ class StateEstimatorNode(RobotNode):
     compile = staticmethod(warm_up)
 
     def __init__(self, **options: Any) -> None:
+        super().__init__('state_estimator', BASE_TABLE, **options)
         self._samples: ImuQueue | None = None
         self._reported = 0
-        super().__init__('state_estimator', BASE_TABLE, **options)
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse values without feet."""
