@@ -31,9 +31,8 @@ from geolin_ros.offline.bags import (
     known_types,
 )
 from geolin_ros.offline.linearize import linearize, linearized
-from geolin_ros.offline.points import Points, neighbours, recorded_points, tabulate
+from geolin_ros.offline.points import Points, neighbours, point_stream, recorded_points, tabulate
 from geolin_ros.offline.source import open_source
-from geolin_ros.stream.linearization_stream import OperatingPoints
 from geolin_ros.stream.message_fields import write_pose, write_twist
 
 UNIT = 1024
@@ -93,9 +92,7 @@ def stages(bag: Path) -> dict[str, float]:
             linearize(source, f'{folder}/{name}.zarr', workers=1, **sampling)
 
         def tables() -> list[Points]:
-            points = enumerate(
-                neighbours(recorded_points(OperatingPoints(model, settings), source))
-            )
+            points = enumerate(neighbours(recorded_points(point_stream(source, print), source)))
             units = iter(lambda: list(itertools.islice(points, UNIT)), [])
             return [tabulate(model, unit) for unit in units]
 

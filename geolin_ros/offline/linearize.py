@@ -35,13 +35,14 @@ from geolin_ros.offline.points import (
     Watch,
     chooser,
     neighbours,
+    point_stream,
     recorded_points,
     tabulate,
 )
 from geolin_ros.offline.source import Source
 from geolin_ros.offline.workers import run
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import OperatingPoint, OperatingPoints
+from geolin_ros.stream.linearization_stream import OperatingPoint
 from geolin_ros.stream.linearization_stream import linearize as linearize_point
 from geolin_ros.stream.topic_stream import Cause
 from geolin_ros.stream.warm_up import warm_up_commands, warm_up_contacts
@@ -166,8 +167,7 @@ class _Reading:
     ) -> None:
         self._source, self._lengths, self._is_chosen = source, lengths, is_chosen
         self._has_spectrum = chooser(rate=eig_rate) if eig_rate else lambda stamp: False
-        self._stream = OperatingPoints(source.model, source.settings)
-        self._stream.on_drop = lambda drop: None  # it is counted
+        self._stream = point_stream(source, lambda drop: None)  # it is counted
         self._rows = dict.fromkeys(lengths, 0)
         self._failure: RecordingError | None = None
 

@@ -15,11 +15,8 @@ from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
 from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
-from geolin_ros.stream.linearization_stream import (
-    LinearizationStream,
-    OperatingPoint,
-    OperatingPoints,
-)
+from geolin_ros.stream.linearization_stream import LinearizationStream, OperatingPoint
+from geolin_ros.stream.topic_stream import DroppedInput
 from geolin_ros.typing import Array, IntArray
 
 Watch = Callable[[Iterable[Any], int], Iterable[Any]]
@@ -66,16 +63,23 @@ def feed(
         yield from ((recorded, a) for a in stream.take(recorded.role, recorded.message))
 
 
+def point_stream(source: Source, on_drop: Callable[[DroppedInput], object]) -> LinearizationStream:
+    """Return a stream that answers with operating points, on memory of their own."""
+    stream = LinearizationStream(source.model, source.settings)
+    stream.answer_at, stream.on_drop = OperatingPoint.copy, on_drop
+    return stream
+
+
 def recorded_points(
-    stream: OperatingPoints, source: Source, watch: Watch = lambda items, total: items
+    stream: LinearizationStream, source: Source, watch: Watch = lambda items, total: items
 ) -> Iterator[OperatingPoint]:
-    """Yield the operating points of a bag, as a stream pairs its messages.
+    """Yield the operating points of a bag, as a `point_stream` pairs its messages.
 
     Raises `RecordingError` if a bag is damaged; what is before that has been given out.
     """
     messages = source.recording.messages(source.inputs)
-    for _ in feed(stream, watch(messages, source.message_count)):
-        yield stream.newest
+    for _, point in feed(stream, watch(messages, source.message_count)):
+        yield point
 
 
 def chooser(every: int = 1, rate: float | None = None) -> Callable[[int], bool]:

@@ -70,6 +70,13 @@ class OperatingPoint(NamedTuple):
     verdict: Verdict | None = None
     """The newest check of an earlier answer, None before the first"""
 
+    def copy(self) -> 'OperatingPoint':
+        """Return where to linearize, and under what, on memory of its own."""
+        tau, wrenches = self.tau.copy(), tuple(self.wrenches)
+        efforts = tau if self.efforts is self.tau else self.efforts.copy()
+        stamps = self.stamp, self.odometry_stamp
+        return OperatingPoint(*stamps, self.state.copy(), tau, efforts, wrenches, self.contacts)
+
 
 class Answer(NamedTuple):
     """One linearization about a point.
@@ -94,7 +101,7 @@ class Answer(NamedTuple):
 
 
 class LinearizationStream(StateStream[Answer]):
-    """Pairs odometry with each joint state and linearizes there.
+    """Pairs odometry with each joint state and linearizes there, or does what ``answer_at`` says.
 
     The node, a replay and the tests hand it messages by `take`; it knows no clock, no graph. An
     input that cannot be used is counted and reported to ``on_drop``; the next one is taken as if
@@ -108,9 +115,9 @@ class LinearizationStream(StateStream[Answer]):
     def __init__(
         self, model: TreeModel, settings: StreamSettings, counts: Counts | None = None
     ) -> None:
-        self.model = model
-        self.settings = settings
+        self.model, self.settings = model, settings
         super().__init__(counts if counts is not None else Counts())
+        self.answer_at: Callable[[OperatingPoint], Any] = self._linearize_at
         self._linearizer: Linearizer = Linearizer(model)
         self._reporter: ContactReporter | None = None
         self._in_force: tuple[Closure, ...] = ()
@@ -274,7 +281,7 @@ class LinearizationStream(StateStream[Answer]):
     def _linearize(self, message: Any, stamp: int, received_at: float) -> Answer:
         """Answer; what the robot cannot answer is a drop like any other."""
         try:
-            answer = self._at(self._pair(message, stamp, received_at))
+            answer: Answer = self.answer_at(self._pair(message, stamp, received_at))
         except SingularInertiaError as error:
             raise DroppedInput(Cause.SINGULAR, str(error)) from error
         except NotFiniteError as error:
@@ -321,7 +328,7 @@ class LinearizationStream(StateStream[Answer]):
             self.self_check.newest,
         )
 
-    def _at(self, point: OperatingPoint) -> Answer:
+    def _linearize_at(self, point: OperatingPoint) -> Answer:
         answer = linearize(point, self._linearizer, self.settings, self._reporter)
         self.watch.note(answer)
         return answer
@@ -361,26 +368,6 @@ class LinearizationStream(StateStream[Answer]):
         """Return what an acceleration needs besides wrenches and contacts."""
         J = self._linearizer(self._state, self._tau).J if self._linearizer.contacts else None
         return forces_for(self.model, self._state, nu_dot, wrenches, J)
-
-
-class OperatingPoints(LinearizationStream):
-    """Pairs and checks messages as the stream does; its answers are points, without A and B."""
-
-    _newest_point: OperatingPoint
-
-    def _at(self, point: OperatingPoint) -> Any:
-        """Leave the linearization to the caller."""
-        self._newest_point = point
-        return point
-
-    @property
-    def newest(self) -> OperatingPoint:
-        """Where to linearize, and under what, at the last answer; on its own memory."""
-        point = self._newest_point
-        tau = point.tau.copy()
-        efforts = tau if point.efforts is point.tau else point.efforts.copy()
-        stamps, wrenches = (point.stamp, point.odometry_stamp), tuple(point.wrenches)
-        return OperatingPoint(*stamps, point.state.copy(), tau, efforts, wrenches, point.contacts)
 
 
 def forces_for(

@@ -37,7 +37,7 @@ from geolin_ros.stream.contacts import (
     write_contact,
 )
 from geolin_ros.stream.inputs.settings import StreamSettings
-from geolin_ros.stream.linearization_stream import LinearizationStream, OperatingPoints, forces_for
+from geolin_ros.stream.linearization_stream import LinearizationStream, OperatingPoint, forces_for
 from geolin_ros.stream.outputs.markers import contact_forces, external_forces
 from geolin_ros.stream.outputs.messages import LinearizationWriter, SummaryWriter
 from geolin_ros.stream.outputs.reading import read_contact_dynamics
@@ -371,12 +371,10 @@ def test_forces_for__give_back_an_acceleration_that_contacts_allow(quadruped):
 
 
 def test_operating_points__know_their_contacts(quadruped):
-    points = OperatingPoints(quadruped, StreamSettings(contacts=HELD))
-    feed(points, T0)
-    before = points.newest.contacts
+    points = LinearizationStream(quadruped, StreamSettings(contacts=HELD))
+    free = LinearizationStream(quadruped, StreamSettings())
+    points.answer_at = free.answer_at = OperatingPoint.copy
+    before = feed(points, T0).contacts
     assert [contact.frame for contact in before] == [*FEET]
-    feed(points, T0 + 10**6)
-    assert points.newest.contacts is before
-    free = OperatingPoints(quadruped, StreamSettings())
-    feed(free, T0)
-    assert free.newest.contacts == ()
+    assert feed(points, T0 + 10**6).contacts is before
+    assert feed(free, T0).contacts == ()

@@ -100,8 +100,7 @@ def _visited(
     These are the active ones of those that parameters name, points unless a foot of the same
     frame says more, or else the feet that are still and about as low as the lowest one.
     """
-    from geolin_ros.offline.points import chooser, recorded_points
-    from geolin_ros.stream.linearization_stream import OperatingPoints
+    from geolin_ros.offline.points import chooser, point_stream, recorded_points
 
     source.require_inputs()
     model, shapes = source.model, {foot.frame: foot for foot in feet}
@@ -112,9 +111,7 @@ def _visited(
             'candidates are in geolin info, or -p contact_source:=topic'
         )
     is_chosen, states = chooser(rate=RATE), dict[tuple[Support, ...], list[State]]()
-    stream = OperatingPoints(model, source.settings)
-    stream.on_drop = lambda drop: None
-    for point in recorded_points(stream, source, watch):
+    for point in recorded_points(point_stream(source, lambda drop: None), source, watch):
         if is_chosen(point.stamp):
             if are_given:
                 standing = _given(model, point.contacts, shapes)

@@ -23,11 +23,10 @@ from geolin_ros.cli._options import (
 )
 from geolin_ros.errors import RecordingError
 from geolin_ros.offline.bags import CLOCK
-from geolin_ros.offline.points import Watch, feed
+from geolin_ros.offline.points import Watch, feed, point_stream
 from geolin_ros.offline.recording import Recorded
 from geolin_ros.offline.source import Source
 from geolin_ros.stream.inputs.plausibility import OdometryCheck
-from geolin_ros.stream.linearization_stream import OperatingPoints
 from geolin_ros.stream.topic_stream import CLOCK_RESET, DroppedInput, nanoseconds
 from geolin_tools import identification
 from geolin_tools.identification.joint_log import joint_signals
@@ -138,7 +137,6 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
     which there are ``total``.
     """
     recording, model = source.recording, source.model
-    stream = OperatingPoints(model, source.settings)
     roles = [role for role in source.inputs if role in recording.topics]
     stamps = {role: (array('q'), array('q')) for role in roles}  # 16 bytes a message
     odometry, seen = OdometryCheck(), set[str]()
@@ -158,7 +156,7 @@ def inspect(source: Source, watch: Watch = lambda items, total: items) -> Report
                 seen.update(message.name)
             yield recorded
 
-    stream.on_drop = count
+    stream = point_stream(source, count)
     for _ in feed(stream, noted()):
         pass
     report: Report = {

@@ -12,11 +12,10 @@ from geolin_ros.linearization.contacts.description import Contact
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.offline.points import Watch, recorded_points
+from geolin_ros.offline.points import Watch, point_stream, recorded_points
 from geolin_ros.offline.source import Source
 from geolin_ros.spatial import se3
 from geolin_ros.stream.inputs.joint_input import JointInput
-from geolin_ros.stream.linearization_stream import OperatingPoints
 from geolin_ros.stream.topic_stream import EARLY, Cause, DroppedInput, nanoseconds
 from geolin_ros.typing import Array
 from geolin_tools.identification import Signals
@@ -78,9 +77,7 @@ def _floating_signals(source: Source, watch: Watch) -> Signals:
         if drop.cause not in EARLY:
             raise RecordingError(f'{name}: {drop}')
 
-    stream = OperatingPoints(source.model, source.settings)
-    stream.on_drop = refuse
-    points = list(recorded_points(stream, source, watch))
+    points = list(recorded_points(point_stream(source, refuse), source, watch))
     if not points:
         raise RecordingError(f'{name} has no joint state with odometry near it, expected some')
     states = [point.state for point in points]

@@ -29,7 +29,7 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.spatial import se3
-from geolin_ros.stream.linearization_stream import OperatingPoints, linearize
+from geolin_ros.stream.linearization_stream import linearize
 from geolin_ros.stream.outputs.markers import Force, contact_forces, external_forces
 from geolin_ros.typing import Array
 
@@ -242,14 +242,13 @@ class Bag(Source):
     """
 
     def __init__(self, source: 'Recorded', watch: 'Watch' = lambda items, total: items) -> None:
-        from geolin_ros.offline.points import chooser, recorded_points  # of another extra
+        from geolin_ros.offline.points import chooser, point_stream, recorded_points  # an extra
 
         source.require_inputs()
         self.model, self.description = source.model, source.description
         self._settings = source.settings
         self._drops: Counter[str] = Counter()
-        stream = OperatingPoints(self.model, self._settings)
-        stream.on_drop = lambda drop: self._drops.update([drop.cause.value])
+        stream = point_stream(source, lambda drop: self._drops.update([drop.cause.value]))
         is_chosen, points = chooser(rate=RATE), recorded_points(stream, source, watch)
         self._points = [point for point in points if is_chosen(point.stamp)]
         if not self._points:
