@@ -8,6 +8,7 @@ import inspect
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,9 @@ def test_arguments_that_are_alike__have_names():
 def test_old_name_of_a_module__is_the_new_one(old):
     if '.ros.' in old:
         pytest.importorskip('rclpy')
+    with warnings.catch_warnings():  # of its package, too
+        warnings.simplefilter('ignore')
+        importlib.import_module(old.rpartition('.')[0])
     sys.modules.pop(old, None)
     new = MOVED.get(old, 'geolin_tools.view.page')
     with warned(old, f'{new};', '<string>'):
