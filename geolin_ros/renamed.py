@@ -24,8 +24,13 @@ RENAMED = {
     'geolin_ros.d_hybrid_dynamics': 'hybrid_dynamics_variation',
     'geolin_ros.d_inverse_dynamics': 'inverse_dynamics_variation',
     'geolin_ros.ros.linearizer.LinearizationNode': 'LinearizerNode',
+    'geolin_ros.linearization.contacts.constraints_of': 'geolin_ros.constraints_of',
+    'geolin_ros.linearization.contacts.reduce': 'geolin_ros.reduce',
+    'geolin_ros.linearization.contacts.reduce_step': 'reduce() of both ends, P1.T @ Phi @ P0',
+    'geolin_ros.linearization.representation.convert': 'result.in_representation(name) itself',
+    'geolin_ros.urdf.shapes.find_mesh': 'geolin_ros.description.shapes.find_mesh',
 }
-"""From old to new; a name without dots is of the same module or class."""
+"""From old to new; a name without dots is of the same module or class, words say what does it."""
 
 MOVED = {
     'geolin_ros.control.effort_guard': 'geolin_control.effort_guard',
@@ -54,8 +59,18 @@ MOVED = {
     'geolin_ros.stream.inputs.contact_input': 'geolin_ros.stream.contacts',
     'geolin_ros.stream.drops': 'geolin_ros.stream.topic_stream',
     'geolin_ros.view': 'geolin_tools.view',
+    'geolin_ros.estimation.sparse.articulated': 'examples/geolin_papers/nori_2017/articulated.py',
+    'geolin_ros.estimation.sparse.report': 'geolin_estimation.sparse.estimator',
+    'geolin_ros.kernels.papers': 'examples/geolin_papers',
+    'geolin_ros.linearization.consistency': 'examples/geolin_papers/consistency.py',
+    'geolin_ros.linearization.trajectory': 'examples/geolin_papers/trajectory.py',
+    'geolin_ros.ros.lqr_node': 'geolin_control.lqr_node',
+    'geolin_ros.ros.state_estimator': 'geolin_estimation.state_estimator',
+    'geolin_ros.spatial.lie_group': 'examples/geolin_papers/lie_groups.py',
+    'geolin_ros.stream.base_stream': 'geolin_estimation.base_stream',
+    'geolin_ros.stream.torque_stream': 'geolin_estimation.torque_stream',
 }
-"""Modules and packages, from old to new."""
+"""Modules and packages, from old to new; files of the repository are installed with nothing."""
 OLD_NODE = 'linearization_node'
 """What the node `linearizer` was called."""
 
@@ -74,13 +89,22 @@ def warn(old: str, new: str, depth: int = 3) -> None:
 def of_package(package: str, name: str) -> Any:
     """Return what has an old name of a package, and warn.
 
-    Raises `AttributeError` if it is no old name either.
+    Raises `AttributeError` if it is no old name either, `ImportError` if nothing has its place.
     """
-    new = RENAMED.get(f'{package}.{name}')
+    old = f'{package}.{name}'
+    new = RENAMED.get(old)
     if new is None:
         raise AttributeError(f'module {package!r} has no attribute {name!r}')
-    warn(f'{package}.{name}', new, depth=4)
-    return getattr(importlib.import_module(package), new)
+    if ' ' in new:
+        raise ImportError(f'{old} is gone, expected {new}')
+    warn(old, new, depth=4)
+    home, _, own = new.rpartition('.')
+    return getattr(importlib.import_module(home or package), own)
+
+
+def old_names(package: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a module for its old names."""
+    return lambda name: of_package(package, name)
 
 
 class Moved(Loader):
@@ -98,6 +122,8 @@ class Moved(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the module of now in its place."""
+        if '/' in self._new:
+            raise ModuleNotFoundError(f'{self._old} is now {self._new}, installed with nothing')
         warn(self._old, self._new)
         sys.modules[self._old] = importlib.import_module(self._new)
 

@@ -19,9 +19,12 @@ A fixed base has no twist: nothing changes. What it makes of A and B: `Lineariza
 import numpy as np
 
 from geolin_ros.model.state import State
+from geolin_ros.renamed import old_names
 from geolin_ros.spatial import se3
 from geolin_ros.spatial.frames import MovingFrame, Representation, expression_frame, twist_map
 from geolin_ros.typing import Array
+
+__getattr__ = old_names(__name__)
 
 
 class TwistChange:

@@ -32,7 +32,7 @@ from sensor_msgs.msg import Imu, JointState
 from geolin_msgs import msg
 from geolin_msgs.srv import Linearize, LinearizeAlong
 from geolin_ros.errors import ConfigurationError
-from geolin_ros.renamed import of_package
+from geolin_ros.renamed import old_names
 from geolin_ros.ros.diagnostics import ThrottledLog
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.running import STEADY, Program, run, with_old_name
@@ -372,8 +372,7 @@ class LinearizerNode(RobotNode):
             self._warn(source, sentence)
 
 
-def __getattr__(name: str) -> Any:
-    return of_package(__name__, name)
+__getattr__ = old_names(__name__)
 
 
 def main(arguments: list[str] | None = None) -> int:

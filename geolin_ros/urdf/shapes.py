@@ -10,10 +10,12 @@ import numpy as np
 from geolin_ros.description import Finding, Refused, raise_errors
 from geolin_ros.description.shapes import Shape
 from geolin_ros.errors import UrdfError
+from geolin_ros.renamed import old_names
 from geolin_ros.urdf.elements import Reader
 from geolin_ros.urdf.reader import TEXT_SOURCE, document
 from geolin_ros.urdf.safe_xml import Located, parse
 
+__getattr__ = old_names(__name__)
 _SIZES = {
     'box': (('size', 3),),
     'sphere': (('radius', 1),),

@@ -10,8 +10,10 @@ from geolin_ros.linearization.contacts.description import (
     anchored_where_needed,
 )
 from geolin_ros.linearization.contacts.redundancy import Redundancy
+from geolin_ros.renamed import old_names
 
 __all__ = [
     'Contact', 'ContactKind', 'Loop', 'Redundancy', 'activated', 'anchored',
     'anchored_where_needed',
 ]  # fmt: skip
+__getattr__ = old_names(__name__)
