@@ -35,7 +35,7 @@ m/s^2 (standard deviations), joint states, and contacts by foot forces or by joi
 def rows(options: argparse.Namespace) -> Iterator[tuple[str, str, list[float]]]:
     """Yield robot, case, and what is borne with the truth, by forces and by efforts [s]."""
     for name in [options.robot] if options.robot else BUNDLED:
-        simulator = simulator_of(name, options.feet, options.effort_limit)
+        simulator = simulator_of(name, options.feet, options.effort_limit, options.friction)
         asked = options.cases, options.height, options.pushes, options.seed
         for case in cases_of(simulator, *asked).feasible:
             borne = []

@@ -69,7 +69,7 @@ HEAD = ('robot', 'case', *(f'{what}, {of}' for of in GAINS for what in ('J [s]',
 def rows(options: argparse.Namespace) -> Iterator[list[str]]:
     """Yield the cells of each case."""
     for name in [options.robot] if options.robot else BUNDLED:
-        simulator = simulator_of(name, options.feet, options.effort_limit)
+        simulator = simulator_of(name, options.feet, options.effort_limit, options.friction)
         asked = options.cases, options.height, options.pushes, options.seed
         for case in cases_of(simulator, *asked).feasible:
             cells = [simulator.model.name, case.name]

@@ -199,7 +199,7 @@ def run(options: argparse.Namespace) -> tuple[Recording, ControllerProgram]:
     OSError
         If it cannot be started.
     """
-    simulator = simulator_of(options.robot, options.feet, options.effort_limit)
+    simulator = simulator_of(options.robot, options.feet, options.effort_limit, options.friction)
     found = cases_of(simulator, options.cases, options.height, options.pushes, options.seed)
     cases = [case for case in found.feasible if len(case.motion.knots) == 1]
     if not cases or len(simulator.model.actuated_joints) != simulator.model.n:

@@ -113,6 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--pushes', type=int, default=8, help='each 45 degrees further (%(default)s)'
     )
+    parser.add_argument('--friction', type=float, default=0.8, help='of the floor (%(default)s)')
     parser.add_argument('--realtime', action='store_true', help='against the clock')
 
 
@@ -123,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     def run() -> int:
-        simulator = simulator_of(options.robot, options.feet)
+        simulator = simulator_of(options.robot, options.feet, friction=options.friction)
         require_points(simulator)
         motion = shift(simulator, FIRST_PUSH + EVERY * options.pushes)
         simulator.pushes = [

@@ -15,11 +15,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     about = 'the node (default: %(default)s)'
     parser.add_argument('node', nargs='?', choices=ALL, default='linearizer', help=about)
+    about = 'a ROS parameter file, or a table (default: %(default)s)'
+    parser.add_argument('--format', choices=('yaml', 'markdown'), default='yaml', help=about)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the table."""
-    print(as_parameter_file(table_of(options.node)), end='')
+    write = as_parameter_file if options.format == 'yaml' else as_markdown
+    print(write(table_of(options.node)), end='')
     return 0
 
 

@@ -26,6 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--node', default='/linearizer', help='name of the node in topics (%(default)s)'
     )
+    about = 'by zstd: in the storage (mcap only), of the file, of each message (%(default)s)'
+    kinds = 'none', 'storage', 'file', 'message'
+    parser.add_argument('--compression', choices=kinds, default='none', help=about)
     add_output_arguments(parser)
 
 
@@ -39,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
             options.output,
             node=options.node,
             storage=options.storage,
+            compression=options.compression,
             watch=Progress(options),
             on_drop=first_drops(),
         )

@@ -11,7 +11,7 @@ subtracted [Squire 1998].
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from geolin_ros.kernels.packing.types import SINGLE_AXIS, Tree
 from geolin_ros.kernels.plain.regressor import PARAMETERS
 from geolin_ros.model.numbering import moved_inertia
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench, pack
+from geolin_ros.model.wrenches import External, pack
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
@@ -92,7 +92,7 @@ class Variation:
 
 
 def vary(
-    model: TreeModel, robot: Robot, data: Array, variation: Variation, wrenches: Sequence[Wrench]
+    model: TreeModel, robot: Robot, data: Array, variation: Variation, wrenches: External
 ) -> tuple[Any, Any, Any]:
     """Return floats, wrenches and state of the tree as `Robot.varied` takes them."""
     sizes = {'pose': 6, 'positions': model.n, 'twist': 6, 'rates': model.n, 'gravity': 3}
@@ -189,9 +189,7 @@ def _turn(model: TreeModel, tree: Any, joint: str, values: ArrayLike) -> None:
     tree.subspace[rates] += 1j * STEP * dS
 
 
-def _load(
-    model: TreeModel, packed: Any, values: ArrayLike | None, wrenches: Sequence[Wrench]
-) -> Array:
+def _load(model: TreeModel, packed: Any, values: ArrayLike | None, wrenches: External) -> Array:
     """Return wrenches that change by [force; moment] (number of wrenches, 6), as of their kind."""
     rows = np.zeros((len(wrenches), 6)) if values is None else np.asarray(values, dtype=np.float64)
     if rows.shape != (len(wrenches), 6):

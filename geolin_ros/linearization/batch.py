@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -20,7 +19,7 @@ from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.result import ARRAYS, Linearization
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.labels import Label, input_labels, state_labels
-from geolin_ros.model.wrenches import Wrench
+from geolin_ros.model.wrenches import External
 from geolin_ros.typing import Array
 
 
@@ -58,7 +57,7 @@ class LinearizationBatch:
     """Robot and contacts."""
     states: Array
     tau: Array
-    external: Sequence[Wrench] = ()
+    external: External = ()
     """External wrenches, in force in every state."""
     reference: Reference = 'moving'
 
@@ -143,7 +142,7 @@ class Batches:
         states: States,
         tau: ArrayLike,
         *,
-        wrenches: Sequence[Wrench] = (),
+        wrenches: External = (),
         out: LinearizationBatch | None = None,
         threads: int = 1,
     ) -> LinearizationBatch:
@@ -201,9 +200,7 @@ class Batches:
         batch.external, batch.reference = tuple(wrenches), 'moving'
         return batch
 
-    def _one_by_one(
-        self, task: Task, wrenches: Sequence[Wrench], batch: LinearizationBatch
-    ) -> None:
+    def _one_by_one(self, task: Task, wrenches: External, batch: LinearizationBatch) -> None:
         state = self.model.neutral_state()
         for k in range(task.count):
             state.data[:] = task.states[k]

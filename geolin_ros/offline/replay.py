@@ -12,6 +12,7 @@ from geolin_ros.offline.bags import (
     LINEARIZATION,
     SUMMARY,
     BagWriter,
+    Compression,
     Storage,
     empty_message,
     share_arrays,
@@ -44,6 +45,7 @@ def replay(
     *,
     node: str = NODE,
     storage: Storage = 'mcap',
+    compression: Compression = 'none',
     watch: Watch = lambda items, total: items,
     on_drop: Callable[[DroppedInput], object] = lambda drop: None,
 ) -> Counts:
@@ -71,7 +73,7 @@ def replay(
     summary = SummaryWriter(empty_message(SUMMARY), model)
     for writer in (linearization, dynamics, summary):
         share_arrays(writer.message)
-    with BagWriter(path, storage) as bag:
+    with BagWriter(path, storage, compression) as bag:
         for name, kind in OUTPUTS.items():
             bag.add_topic(f'{node}/{name}', kind)
         messages = source.recording.messages(source.inputs)

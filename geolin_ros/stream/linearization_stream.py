@@ -18,7 +18,7 @@ from geolin_ros.linearization.contacts.description import Closure
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
-from geolin_ros.model.wrenches import Wrench
+from geolin_ros.model.wrenches import External, Wrench
 from geolin_ros.spatial.se3 import rotation_from_quaternion
 from geolin_ros.stream.contacts import ContactAnswer, ContactInput, ContactReporter
 from geolin_ros.stream.inputs.differentiation import MeasuredAcceleration
@@ -50,11 +50,11 @@ class OperatingPoint(NamedTuple):
     """(n,) efforts that were measured or asked for"""
     efforts: Array
     """(n,) efforts to linearize under"""
-    wrenches: Sequence[Wrench]
+    wrenches: External
     """External wrenches to linearize under"""
     contacts: tuple[Closure, ...]
     """All contacts; the same tuple as long as nothing changes"""
-    external: Sequence[Wrench] = ()
+    external: External = ()
     """External wrenches that were measured or asked for"""
     base_wrench: Array = NO_WRENCH
     """(6,) [force; moment] on the base, in base axes, that nothing provides"""
@@ -348,7 +348,7 @@ class LinearizationStream(StateStream[Answer]):
             rotation_from_quaternion((0.0, 0.0, 0.0, 1.0))  # for references in messages
             self._reporter.forget()
 
-    def _forces(self, wrenches: Sequence[Wrench]) -> tuple[Array, Sequence[Wrench]]:
+    def _forces(self, wrenches: External) -> tuple[Array, External]:
         """Return efforts and wrenches that the robot is linearized under."""
         model, settings = self.model, self.settings
         self._base_wrench[:] = 0.0
@@ -364,18 +364,14 @@ class LinearizationStream(StateStream[Answer]):
             wrenches = [*wrenches, Wrench(model.base_link, base[:3], base[3:])]
         return tau, wrenches
 
-    def _needed(self, wrenches: Sequence[Wrench], nu_dot: Array) -> tuple[Array, Array]:
+    def _needed(self, wrenches: External, nu_dot: Array) -> tuple[Array, Array]:
         """Return what an acceleration needs besides wrenches and contacts."""
         J = self._linearizer(self._state, self._tau).J if self._linearizer.contacts else None
         return forces_for(self.model, self._state, nu_dot, wrenches, J)
 
 
 def forces_for(
-    model: TreeModel,
-    state: State,
-    nu_dot: Array,
-    wrenches: Sequence[Wrench] = (),
-    J: Array | None = None,
+    model: TreeModel, state: State, nu_dot: Array, wrenches: External = (), J: Array | None = None
 ) -> tuple[Array, Array]:
     """Return what ``nu_dot`` (m,) needs besides the wrenches and contacts J (k, m) [N, N m].
 

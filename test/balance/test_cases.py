@@ -37,6 +37,11 @@ def test_height__is_the_one_asked_for_or_one_at_which_all_is_feasible(capsys):
         cases_of(simulator, ['squat'])
 
 
+def test_floor__is_as_slippery_as_asked_for():
+    friction = simulator_of('quadruped', friction=0.3).mujoco_model.geom_friction[:, 0]
+    assert friction.max() == 0.3
+
+
 def test_postures__stay_within_limits():
     simulator = robot('hyq_no_sensors', 'lf_foot,rf_foot,lh_foot,rh_foot')
     limits = simulator.model.limits

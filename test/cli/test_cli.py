@@ -127,6 +127,8 @@ def test_wrong_usage__is_refused(arguments, capsys):
 def test_parameters__are_printed(capsys):
     assert main(['parameters']) == 0
     assert '    max_skew: 0.05' in capsys.readouterr().out
+    assert main(['parameters', '--format', 'markdown']) == 0
+    assert '| `max_skew` | `0.05` s |' in capsys.readouterr().out
 
 
 def test_info__prints_the_summary_links_and_the_feet_that_shapes_make(capsys):

@@ -97,7 +97,7 @@ def test_joint_states_that_wait_for_odometry__are_all_answered(robot, samples, t
 def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):
     path = tmp_path / 'bag'
     command = ['replay', str(bag), '-o', str(path), '--node', '/dog', '--storage', 'sqlite3']
-    assert main([*command, '-p', 'max_rate:=100', '--json']) == 0
+    assert main([*command, '--compression', 'file', '-p', 'max_rate:=100', '--json']) == 0
     assert json.loads(capsys.readouterr().out) == {
         'output': str(path),
         'joint_states': 250,
@@ -109,6 +109,7 @@ def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):
         assert recording.counts == {
             f'/dog/{name}': 50 for name in ('linearization', 'forward_dynamics', 'summary')
         }
+    assert [file.suffix for file in path.glob('bag*')] == ['.zstd']
     assert main(command) == 1
     assert 'exists already' in capsys.readouterr().err
 

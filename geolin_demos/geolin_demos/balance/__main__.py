@@ -84,7 +84,7 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
     Raises `GeolinError` if the robot or its feet cannot be used; `OSError` if the file cannot be
     read.
     """
-    simulator = simulator_of(robot.robot, robot.feet, robot.effort_limit)
+    simulator = simulator_of(robot.robot, robot.feet, robot.effort_limit, robot.friction)
     environment = {**discovery(), 'OPENBLAS_NUM_THREADS': '1'}
     print(f'\n{simulator.model.name}, seed {robot.seed}', flush=True)
     nodes = node_parameters(simulator, robot.robot, robot.realtime, robot.effort_limit)
@@ -92,7 +92,8 @@ def run_robot(robot: argparse.Namespace, folder: Path, stop: Event) -> int:
         Child(name, MODULES[name], as_arguments(values), environment)
         for name, values in nodes.items()
     ]
-    valued = ('robot', 'feet', 'seed', 'pushes', 'noise', 'delay', 'height', 'effort_limit')
+    valued = ['robot', 'feet', 'seed', 'pushes', 'noise', 'delay', 'height']
+    valued += ['effort_limit', 'friction']
     words = [f'--output={folder}', *(['--realtime'] if robot.realtime else [])]
     words += [
         f'--{name.replace("_", "-")}={value}'

@@ -202,7 +202,7 @@ def _begin() -> None:
 
 def _compare(options: argparse.Namespace, file: Path, with_largest: bool) -> Row:
     lqr, saved = json.loads(file.read_text()), np.load(file.with_suffix('.npz'))
-    simulator = simulator_of(options.robot, options.feet, options.effort_limit)
+    simulator = simulator_of(options.robot, options.feet, options.effort_limit, options.friction)
     asked = [lqr['name']], lqr['height'], options.pushes, options.seed
     (case,) = cases_of(simulator, *asked).feasible
     laws = [partial(Pd, gains=gains) for gains in PD_GAINS[case.motion.knots[0].supports[0].kind]]

@@ -121,7 +121,7 @@ def run_cases(options: argparse.Namespace) -> bool:
     Raises `GeolinError` if robot, feet or case cannot be used, or no controller answers; `OSError`
     if a file cannot be read or written.
     """
-    simulator = simulator_of(options.robot, options.feet, options.effort_limit)
+    simulator = simulator_of(options.robot, options.feet, options.effort_limit, options.friction)
     found = cases_of(simulator, options.cases, options.height, options.pushes, options.seed)
     # a robot that is put elsewhere has no odometry
     cases = found.feasible[:1] if options.estimated else found.feasible

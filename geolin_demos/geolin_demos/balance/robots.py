@@ -9,7 +9,7 @@ from typing import Any
 
 from geolin_demos.demo.__main__ import file_parameter
 from geolin_demos.sim.simulator import Simulator
-from geolin_demos.sim.world import OFF, ON, parse_feet, text_of
+from geolin_demos.sim.world import OFF, ON, Floor, parse_feet, text_of
 from geolin_ros.errors import ConfigurationError, ModelWarning
 from geolin_ros.model.tree import STANDARD_GRAVITY, TreeModel
 from geolin_ros.robots import locate
@@ -53,6 +53,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     add('--noise', type=float, default=0.0, help='of sensed velocities [m/s]')
     add('--delay', type=int, default=0, help='of the sensors, in periods')
     add('--realtime', action='store_true', help='against the clock')
+    add('--friction', type=float, default=Floor.friction, help='of the floor (%(default)s)')
     add('--effort-limit', type=float, help='of each motor [N m or N] (those of the URDF)')
 
 
@@ -65,7 +66,7 @@ def overlay(effort_limit: float | None = None, armature: float = ARMATURE) -> st
 
 
 def simulator_of(
-    robot: str, feet: str | None = None, effort_limit: float | None = None
+    robot: str, feet: str | None = None, effort_limit: float | None = None, friction: float = 0.8
 ) -> Simulator:
     """Return a simulated robot, by path or name, on the feet that are given or known of it.
 
@@ -81,7 +82,7 @@ def simulator_of(
         warnings.simplefilter('ignore', ModelWarning)  # the nodes say the same
         motors = json.loads(overlay(effort_limit))
         model = TreeModel.from_file(path, overlay=motors, gravity=STANDARD_GRAVITY)
-    return Simulator(path, model, parse_feet(feet))
+    return Simulator(path, model, parse_feet(feet), Floor(friction))
 
 
 def node_parameters(
