@@ -33,7 +33,7 @@ from geolin_ros import robots
 from geolin_ros.stream.topic_stream import nanoseconds
 
 START = 120.0  # until the first linearization, which may have to compile [s]
-SETTLE = 2.0  # left out after it [s]
+SETTLE = 2.0  # left out after it, at most [s]
 AGE = 'stamp to publish', 'DDS', 'to the callback', 'in the reader', 'in the callback'
 WITHIN, ACROSS = 'callback_to_published_us', 'stamp_to_consumer_us'
 APART = 10.0  # that the parts are timed at most [s]
@@ -160,7 +160,7 @@ def run(
     try:
         while not first and time.monotonic() < deadline:
             executor.spin_once(timeout_sec=0.1)
-        end = time.monotonic() + SETTLE
+        end = time.monotonic() + min(SETTLE, seconds)
         while time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
         within.clear()

@@ -21,7 +21,7 @@ def without_kernel() -> None:
     def keep(point: Any, *arguments: Any) -> Any:
         if not first:
             first.append(linearize(point, *arguments))
-        return type(first[0])(*point, *first[0][len(point) :])
+        return first[0]._replace(point=point)
 
     linearization_stream.linearize = keep
 

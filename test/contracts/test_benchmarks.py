@@ -16,6 +16,7 @@ from support.kernel_cache import copy_cache
 
 pytest.importorskip('pinocchio')
 from benchmarks import (
+    balance_odometry,
     base_state,
     c_library,
     clang_peer,
@@ -132,41 +133,58 @@ def test_strongest_peer__is_as_right_as_ours_and_timed():
     assert all(row.ours_us > 0.0 < row.peer_us for row in rows)
 
 
+def test_balance__is_that_on_odometry_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(balance_odometry, 'largest_borne', lambda _, case, *__: case.impulse)
+    table = tmp_path / 'table.md'
+    words = *('--robot', 'quadruped', '--cases', '4 feet', '--pushes', '1'), '--table', str(table)
+    assert balance_odometry.main(list(words)) == 0
+    assert '| quadruped | 4 feet | 0.060 | 0.060 | 0.060 | 1.00 |' in table.read_text()
+
+
 def run_briefly(name, *arguments):
-    """Return what a benchmark with processes prints; the limits are none of so short a run."""
-    pytest.importorskip('geolin_msgs.msg')
+    """Return how a benchmark with processes ends; the limits are none of so short a run."""
     command = [sys.executable, '-m', f'benchmarks.{name}', *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode in (0, 1), done.stderr
-    return done.stdout
+    return done
+
+
+def test_peer_in_jax__is_timed_or_says_what_is_missing():
+    words = str(robots.path('quadruped')), '--peers', 'frax', '--states', '2', '--runs', '1'
+    done = run_briefly('jax_peers', *words)
+    row = r"(?m)^\| frax \| (\d+ \| \d+ \| | \|  \| \w+: No module named '\w+') \|$"
+    assert re.search(row, done.stdout), done
 
 
 @pytest.mark.ros
-@pytest.mark.soak
 @pytest.mark.parametrize(
     ('words', 'program', 'printed'),
     [
         (
-            'node_latency quadruped --rates 100 --seconds 1',
+            'node_latency quadruped --rates 100 --seconds 0.5',
             'true',
             r'node / relay \d.*median parts.*kernel',
         ),
-        (
+        pytest.param(
             'controller_latency --rates --pushes 1',
             'cmake',
             r'(?s)lock step .*\d+ periods.*lock step .*\d+ periods',
+            marks=pytest.mark.soak,
         ),
-        (
+        pytest.param(
             'watcher --robot quadruped --rate 100 --seconds 1 --turns 1',
             'chromium',
             r'(?s)watched [1-9][\d.]* Hz.*page [1-9][\d.]* frames/s',
+            marks=pytest.mark.soak,
         ),
     ],
 )
 def test_benchmark_with_processes__measures_briefly(words, program, printed):
     if shutil.which(program) is None:
         pytest.skip(f'needs {program}')
-    assert re.search(printed, run_briefly(*words.split()))
+    pytest.importorskip('geolin_msgs.msg')
+    done = run_briefly(*words.split())
+    assert re.search(printed, done.stdout), done.stderr
 
 
 def test_gate__fails_on_slow_unknown_and_missing_rows():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions for CasADi of an exported library, and their Jacobians, against Pinocchio."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from geolin_ros import Contact, Linearizer, TreeModel, robots
 from geolin_ros.spatial import se3
 
 casadi = pytest.importorskip('casadi')
+from benchmarks import casadi_peer  # noqa: E402
+
 EXAMPLE = Path(__file__).parents[2] / 'examples' / 'swing_up.py'
 LEGS = 'FL', 'FR', 'RL', 'RR'
 
@@ -221,6 +224,16 @@ def test_tangent_chart__is_that_of_Pinocchio(robot):
         assert deviation(by_pose @ pose_by_z(pose), expected) < 1e-9
         for slope, numbers in ((by_pose, pose), (by_other, other)):
             assert np.abs(slope[:, 3:] @ numbers[3:]).max() < 1e-9
+
+
+def test_benchmark__measures_in_one_round(robot, monkeypatch, capsys):
+    """Without adam: in its place the library is compared with itself."""
+    again = casadi.external('jac_fd', robot.library)
+    monkeypatch.setattr(casadi_peer, 'adams', lambda urdf: again)
+    words = ['', str(robots.path('quadruped')), robot.library, '--states', '2', '--runs', '1']
+    monkeypatch.setattr('sys.argv', words)
+    casadi_peer.main()
+    assert re.search(r'\| ours \| [\d.]+ (?s:.*)\| 0\.0e\+00 \|', capsys.readouterr().out)
 
 
 def test_swing_up__ends_upright_in_pinocchio():
