@@ -43,10 +43,10 @@ def test_options__go_by_name(name):
     public = [] if inspect.isfunction(value) else [key for key in vars(value) if key[0] != '_']
     found = (value, value.__call__, *(getattr(value, key) for key in public))
     for function in (each for each in found if inspect.isfunction(each) or inspect.ismethod(each)):
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.default is not parameter.empty and parameter.name not in DATA:
-                alone = name == 'Kinematics' and parameter.name == 'base'  # velocity('mixed')
-                assert parameter.kind is parameter.KEYWORD_ONLY or alone, (function, parameter)
+        data = DATA | ({'base'} if name == 'Kinematics' else set())  # velocity('mixed')
+        for given in inspect.signature(function).parameters.values():
+            has_default = given.default is not given.empty and given.name not in data
+            assert given.kind is given.KEYWORD_ONLY or not has_default, (function, given)
 
 
 def test_names__are_those_of_the_homes_and_no_others():
@@ -127,16 +127,12 @@ def test_old_name_of_a_module__is_elsewhere_or_says_what_does_it(old):
     if '.ros.' in old:
         pytest.importorskip('rclpy')
     home, _, name = old.rpartition('.')
-    new = RENAMED[old]
-    if ' ' in new:
-        with pytest.raises(ImportError, match=re.escape(f'{old} is gone, expected {new}')):
-            exec(f'from {home} import {name}')
-        return
+    new, found = RENAMED[old], {}
     there, _, own = new.rpartition('.')
-    found = {}
-    with warned(old, new, '<string>'):
+    said = re.escape(f'{old} is gone, expected {new}')
+    with pytest.raises(ImportError, match=said) if ' ' in new else warned(old, new, '<string>'):
         exec(f'from {home} import {name} as found', found)
-    assert found['found'] is getattr(importlib.import_module(there or home), own)
+    assert ' ' in new or found['found'] is getattr(importlib.import_module(there or home), own)
 
 
 @pytest.mark.parametrize('old', [*MOVED, 'geolin_ros.view.page'])
@@ -149,9 +145,9 @@ def test_old_name_of_a_module__is_the_new_one(old):
     sys.modules.pop(old, None)
     new = MOVED.get(old, 'geolin_tools.view.page')
     if '/' in new:
-        assert (ROOT / new).exists()
         with pytest.raises(ModuleNotFoundError, match=f'{old} is now {new}, installed with'):
             importlib.import_module(old)
+        assert (ROOT / new).exists()
         return
     with warned(old, f'{new};', '<string>'):
         exec(f'import {old}')

@@ -15,8 +15,12 @@ from support.trees import random_model
 
 from examples import closed_chains as chains
 from geolin_ros import State, Wrench, urdf
-from geolin_ros.dynamics import constraints
-from geolin_ros.dynamics.constraints import Constraints
+from geolin_ros.dynamics.constraints import (
+    Constraints,
+    forward_dynamics,
+    hybrid_dynamics,
+    inverse_dynamics,
+)
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import (
     ConfigurationError,
@@ -104,7 +108,7 @@ def pinocchio_forward_dynamics(case, tau):
 
 @pytest.mark.shows('Kim 2012: Eqs. (54)', 'Kim 2012: Eqs. (67)-(69)')
 def test_forward_dynamics__equals_the_dense_system(case):
-    found = constraints.forward_dynamics(case.model, case.state, case.tau, case.rows)
+    found = forward_dynamics(case.model, case.state, case.tau, case.rows)
     nothing = np.zeros(case.model.n, dtype=bool)
     nu_dot, _, lam = kkt(case.M, case.h, case.rows, nothing, np.zeros(case.model.n), case.tau)
     assert_close(found.nu_dot, nu_dot, 1e-11, 'nu_dot')
@@ -122,16 +126,14 @@ def test_forward_dynamics__equals_the_dense_system(case):
 def test_inverse_and_hybrid_dynamics__move_pinocchio_as_asked(case, least):
     """Efforts of either kind, given to its forward dynamics, produce the acceleration."""
     n = case.model.n
-    motion = constraints.forward_dynamics(case.model, case.state, case.tau, case.rows)
+    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
     rows = dataclasses.replace(case.rows, least=least)
-    efforts = constraints.inverse_dynamics(
-        case.model, case.state, motion.nu_dot, rows, np.arange(n) < n - 1
-    )
+    efforts = inverse_dynamics(case.model, case.state, motion.nu_dot, rows, np.arange(n) < n - 1)
     nu_dot, tolerance = pinocchio_forward_dynamics(case, efforts.tau)
     assert_close(nu_dot, motion.nu_dot, tolerance, 'inverse')
     nu_dot, tolerance = pinocchio_forward_dynamics(case, case.tau)
     assert_close(motion.nu_dot, nu_dot, tolerance, 'forward')
-    mixed = constraints.hybrid_dynamics(
+    mixed = hybrid_dynamics(
         case.model, case.state, 2.0 * motion.nu_dot, case.tau, np.arange(n) < 1, rows
     )
     nu_dot, tolerance = pinocchio_forward_dynamics(case, mixed.tau)
@@ -166,10 +168,10 @@ def test_forward_dynamics__equals_mujoco_at_rest(case):
     at_end = Kinematics(case.model, rest).pose(case.mechanism.ends[0])[:3, :3]
     assert_close(J[:3], at_end @ rows.A[:3], 1e-12, 'rows')
     giving_way = Constraints(J, data.efc_R * data.efc_force)
-    found = constraints.forward_dynamics(case.model, rest, case.tau, giving_way)
+    found = forward_dynamics(case.model, rest, case.tau, giving_way)
     assert_close(data.qacc[order], found.nu_dot, 1e-8, 'nu_dot')
     assert_close(data.qfrc_constraint[order], J.T @ found.multipliers, 1e-8, "A' lambda")
-    rigid = constraints.forward_dynamics(case.model, rest, case.tau, rows)
+    rigid = forward_dynamics(case.model, rest, case.tau, rows)
     assert_close(data.qacc[order], rigid.nu_dot, 0.02, 'nu_dot, rigid')
 
 
@@ -178,7 +180,7 @@ def test_forward_dynamics__equals_mujoco_at_rest(case):
 def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
     """Any set of actuated joints that can produce it; optimal by the dense KKT conditions."""
     n, A = case.model.n, case.rows.A
-    motion = constraints.forward_dynamics(case.model, case.state, case.tau, case.rows)
+    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
     required = case.M @ motion.nu_dot + case.h
     rows = dataclasses.replace(case.rows, least=least)
     able = 0
@@ -187,7 +189,7 @@ def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
         if np.linalg.matrix_rank(A[:, ~active], tol=1e-8) < np.sum(~active):
             continue
         able += 1
-        found = constraints.inverse_dynamics(
+        found = inverse_dynamics(
             case.model, case.state, motion.nu_dot, rows, active, passive_tau=case.tau
         )
         assert_close(found.tau + A.T @ found.multipliers, required, 1e-11, 'equations of motion')
@@ -214,10 +216,10 @@ def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
 @pytest.mark.shows('Kim 2012: Eqs. (65)')
 def test_everything_actuated__is_equations_65_and_66(case):
     n, A = case.model.n, case.rows.A
-    motion = constraints.forward_dynamics(case.model, case.state, case.tau, case.rows)
+    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
     required = case.M @ motion.nu_dot + case.h
     rows = dataclasses.replace(case.rows, least='torque')
-    found = constraints.inverse_dynamics(case.model, case.state, motion.nu_dot, rows, np.ones(n))
+    found = inverse_dynamics(case.model, case.state, motion.nu_dot, rows, np.ones(n))
     lam = np.linalg.pinv(A.T, rcond=1e-10) @ required
     assert_close(found.multipliers, lam, 1e-11, 'lambda (66)')
     assert_close(found.tau, required - A.T @ lam, 1e-11, 'tau (65)')
@@ -227,12 +229,12 @@ def test_everything_actuated__is_equations_65_and_66(case):
 def test_hybrid_dynamics__equals_the_dense_system(case):
     """Every split that leaves a solution, rank of A_v below that of A included."""
     n, A = case.model.n, case.rows.A
-    motion = constraints.forward_dynamics(case.model, case.state, case.tau, case.rows)
+    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
     relieving = dataclasses.replace(case.rows, least='torque')
     solved = 0
     for code in range(2**n):
         prescribed = np.array([bool(code >> k & 1) for k in range(n)])
-        found = constraints.hybrid_dynamics(
+        found = hybrid_dynamics(
             case.model, case.state, motion.nu_dot, case.tau, prescribed, case.rows
         )
         if np.linalg.matrix_rank(A[:, ~prescribed], tol=1e-8) == 0:
@@ -242,7 +244,7 @@ def test_hybrid_dynamics__equals_the_dense_system(case):
         assert_close(found.nu_dot, nu_dot, 1e-10, 'nu_dot')
         assert_close(found.tau, tau, 1e-9, 'tau')
         assert_close(found.multipliers, lam, 1e-9, 'lambda')
-        relieved = constraints.hybrid_dynamics(
+        relieved = hybrid_dynamics(
             case.model, case.state, motion.nu_dot, case.tau, prescribed, relieving
         )
         residual = case.M @ relieved.nu_dot + case.h - relieved.tau - A.T @ relieved.multipliers
@@ -257,14 +259,14 @@ def test_too_few_actuators__are_refused_or_drive_what_they_can():
     model, rng = chains.read(mechanism), default_rng(5)
     state = chains.assemble(model, mechanism, rng)
     rows = chains.closure(model, mechanism, state)
-    motion = constraints.forward_dynamics(model, state, rng.normal(size=5), rows)
+    motion = forward_dynamics(model, state, rng.normal(size=5), rows)
     one = np.arange(5) == 0
     with pytest.raises(UnsolvableError, match=r'(?s)at j_\w+.*3 constraints hold 4 passive'):
-        constraints.inverse_dynamics(model, state, motion.nu_dot, rows, one)
-    found = constraints.hybrid_dynamics(model, state, motion.nu_dot, np.zeros(5), one, rows)
+        inverse_dynamics(model, state, motion.nu_dot, rows, one)
+    found = hybrid_dynamics(model, state, motion.nu_dot, np.zeros(5), one, rows)
     assert found.nu_dot[0] == motion.nu_dot[0]
     assert np.abs(found.nu_dot - motion.nu_dot).max() > 1.0
-    again = constraints.inverse_dynamics(model, state, found.nu_dot, rows, one)
+    again = inverse_dynamics(model, state, found.nu_dot, rows, one)
     assert_close(again.tau, found.tau, 1e-9, 'that motion has efforts of one joint')
 
 
@@ -278,13 +280,13 @@ def test_infeasible_prescription__names_the_rows():
     )
     model, state, rows = spatial
     with pytest.raises(InfeasibleError, match=r'coupler_end=rocker_end'):
-        constraints.inverse_dynamics(model, state, np.ones(4), rows, np.ones(4))
+        inverse_dynamics(model, state, np.ones(4), rows, np.ones(4))
     with pytest.raises(InfeasibleError, match=r'rocker_end.fx by'):
-        constraints.hybrid_dynamics(model, state, np.ones(4), np.zeros(4), [1, 1, 0, 0], rows)
+        hybrid_dynamics(model, state, np.ones(4), np.zeros(4), [1, 1, 0, 0], rows)
     model, state, rows = planar
     leaving = dataclasses.replace(rows, bias=rows.bias + np.array([0, 1.0, 0, 0, 0, 0]))
     with pytest.raises(InfeasibleError, match=r'top_end=right_upper_end.fy by 1;'):
-        constraints.forward_dynamics(model, state, np.zeros(5), leaving)
+        forward_dynamics(model, state, np.zeros(5), leaving)
 
 
 @pytest.mark.shows('Kim 2012: - m > n_v')
@@ -305,9 +307,7 @@ def test_floating_base__on_redundant_constraints_equals_the_dense_system(base):
         dense.mass_matrix(state), dense.bias(state, [wrench]), rows, prescribed, nu_dot, tau
     )
     given = nu_dot if base == 'prescribed' else nu_dot[6:]
-    found = constraints.hybrid_dynamics(
-        model, state, given, tau[6:], prescribed[6:], rows, wrenches=[wrench]
-    )
+    found = hybrid_dynamics(model, state, given, tau[6:], prescribed[6:], rows, wrenches=[wrench])
     assert_close(found.nu_dot, expected[0], 1e-10, 'nu_dot')
     assert_close(found.tau, expected[1][m - found.tau.size :], 1e-10, 'tau')
     assert_close(found.multipliers, expected[2], 1e-10, 'lambda')
@@ -317,7 +317,7 @@ def test_floating_base__on_redundant_constraints_equals_the_dense_system(base):
     both = []
     for least in ('constraint force', 'torque'):
         asked = dataclasses.replace(rows, least=least)
-        efforts = constraints.inverse_dynamics(
+        efforts = inverse_dynamics(
             model, state, found.nu_dot, asked, np.ones(n), wrenches=[wrench]
         )
         carried = np.concatenate((np.zeros(6), efforts.tau)) + rows.A.T @ efforts.multipliers
@@ -332,12 +332,12 @@ def test_floating_base__on_redundant_constraints_equals_the_dense_system(base):
 def test_bad_arguments__are_named():
     model, rows = chains.read(chains.SPATIAL_FOUR_BAR), Constraints(np.eye(4)[:1], np.zeros(1))
     at, zeros = (model, model.neutral_state()), np.zeros(4)
-    inverse, narrow = constraints.inverse_dynamics, Constraints(np.eye(3), np.zeros(3))
+    inverse, narrow = inverse_dynamics, Constraints(np.eye(3), np.zeros(3))
     active, bad = [1, 1, 1, 0], np.full(4, np.nan)
     for error, what, call in (
         (ShapeError, 'bias', lambda: Constraints(np.eye(4)[:1], np.zeros(2))),
         (NotFiniteError, 'row 0', lambda: Constraints(np.eye(4)[:1], [np.nan])),
-        (ShapeError, '3 col', lambda: constraints.forward_dynamics(*at, zeros, narrow)),
+        (ShapeError, '3 col', lambda: forward_dynamics(*at, zeros, narrow)),
         (ConfigurationError, 'power', lambda: dataclasses.replace(rows, least='power')),
         (InputError, 'actuated', lambda: inverse(*at, zeros, rows, [2, 0, 0, 0])),
         (ShapeError, 'actuated', lambda: inverse(*at, zeros, rows, [1, 0])),
