@@ -38,8 +38,7 @@ def test_height__is_the_one_asked_for_or_one_at_which_all_is_feasible(capsys):
 
 
 def test_floor__is_as_slippery_as_asked_for():
-    friction = simulator_of('quadruped', friction=0.3).mujoco_model.geom_friction[:, 0]
-    assert friction.max() == 0.3
+    assert simulator_of('quadruped', friction=0.3).mujoco_model.geom_friction[:, 0].max() == 0.3
 
 
 def test_postures__stay_within_limits():

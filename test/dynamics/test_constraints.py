@@ -125,17 +125,15 @@ def test_forward_dynamics__equals_the_dense_system(case):
 @pytest.mark.parametrize('least', ['constraint force', 'torque'])
 def test_inverse_and_hybrid_dynamics__move_pinocchio_as_asked(case, least):
     """Efforts of either kind, given to its forward dynamics, produce the acceleration."""
-    n = case.model.n
-    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
+    n, at = case.model.n, (case.model, case.state)
+    motion = forward_dynamics(*at, case.tau, case.rows)
     rows = dataclasses.replace(case.rows, least=least)
-    efforts = inverse_dynamics(case.model, case.state, motion.nu_dot, rows, np.arange(n) < n - 1)
+    efforts = inverse_dynamics(*at, motion.nu_dot, rows, np.arange(n) < n - 1)
     nu_dot, tolerance = pinocchio_forward_dynamics(case, efforts.tau)
     assert_close(nu_dot, motion.nu_dot, tolerance, 'inverse')
     nu_dot, tolerance = pinocchio_forward_dynamics(case, case.tau)
     assert_close(motion.nu_dot, nu_dot, tolerance, 'forward')
-    mixed = hybrid_dynamics(
-        case.model, case.state, 2.0 * motion.nu_dot, case.tau, np.arange(n) < 1, rows
-    )
+    mixed = hybrid_dynamics(*at, 2.0 * motion.nu_dot, case.tau, np.arange(n) < 1, rows)
     nu_dot, tolerance = pinocchio_forward_dynamics(case, mixed.tau)
     assert_close(nu_dot, mixed.nu_dot, tolerance, 'hybrid')
     assert nu_dot[0] == pytest.approx(2.0 * motion.nu_dot[0], rel=1e-6)
@@ -179,8 +177,8 @@ def test_forward_dynamics__equals_mujoco_at_rest(case):
 @pytest.mark.parametrize('least', ['constraint force', 'torque'])
 def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
     """Any set of actuated joints that can produce it; optimal by the dense KKT conditions."""
-    n, A = case.model.n, case.rows.A
-    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
+    n, A, at = case.model.n, case.rows.A, (case.model, case.state)
+    motion = forward_dynamics(*at, case.tau, case.rows)
     required = case.M @ motion.nu_dot + case.h
     rows = dataclasses.replace(case.rows, least=least)
     able = 0
@@ -189,9 +187,7 @@ def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
         if np.linalg.matrix_rank(A[:, ~active], tol=1e-8) < np.sum(~active):
             continue
         able += 1
-        found = inverse_dynamics(
-            case.model, case.state, motion.nu_dot, rows, active, passive_tau=case.tau
-        )
+        found = inverse_dynamics(*at, motion.nu_dot, rows, active, passive_tau=case.tau)
         assert_close(found.tau + A.T @ found.multipliers, required, 1e-11, 'equations of motion')
         assert np.array_equal(found.tau[~active], case.tau[~active])
         # minimize |lambda|^2 or |tau_a|^2 subject to A_p' lambda = required_p - tau_p
@@ -203,10 +199,8 @@ def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
         K = np.block([[H, A_p], [A_p.T, np.zeros((p, p))]])
         best = np.linalg.lstsq(K, np.concatenate((g, (required - case.tau)[~active])), 1e-11)[0]
         cost = {'constraint force': found.multipliers, 'torque': found.tau[active]}[least]
-        dense = {
-            'constraint force': best[:k],
-            'torque': required[active] - A_a.T @ best[:k],
-        }[least]
+        of_torque = required[active] - A_a.T @ best[:k]
+        dense = {'constraint force': best[:k], 'torque': of_torque}[least]
         assert np.abs(cost - dense).max(initial=0.0) < 1e-10 * np.abs(required).max()
         free = np.linalg.matrix_rank(A, tol=1e-8) - p  # directions of lambda that tau_a takes
         assert (found.internal, found.rank) == (free, p)
@@ -215,11 +209,11 @@ def test_inverse_dynamics__gives_back_the_motion_with_the_least(case, least):
 
 @pytest.mark.shows('Kim 2012: Eqs. (65)')
 def test_everything_actuated__is_equations_65_and_66(case):
-    n, A = case.model.n, case.rows.A
-    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
+    n, A, at = case.model.n, case.rows.A, (case.model, case.state)
+    motion = forward_dynamics(*at, case.tau, case.rows)
     required = case.M @ motion.nu_dot + case.h
     rows = dataclasses.replace(case.rows, least='torque')
-    found = inverse_dynamics(case.model, case.state, motion.nu_dot, rows, np.ones(n))
+    found = inverse_dynamics(*at, motion.nu_dot, rows, np.ones(n))
     lam = np.linalg.pinv(A.T, rcond=1e-10) @ required
     assert_close(found.multipliers, lam, 1e-11, 'lambda (66)')
     assert_close(found.tau, required - A.T @ lam, 1e-11, 'tau (65)')
@@ -228,15 +222,13 @@ def test_everything_actuated__is_equations_65_and_66(case):
 @pytest.mark.shows('Kim 2012: Eqs. (70)-(80)')
 def test_hybrid_dynamics__equals_the_dense_system(case):
     """Every split that leaves a solution, rank of A_v below that of A included."""
-    n, A = case.model.n, case.rows.A
-    motion = forward_dynamics(case.model, case.state, case.tau, case.rows)
+    n, A, at = case.model.n, case.rows.A, (case.model, case.state)
+    motion = forward_dynamics(*at, case.tau, case.rows)
     relieving = dataclasses.replace(case.rows, least='torque')
     solved = 0
     for code in range(2**n):
         prescribed = np.array([bool(code >> k & 1) for k in range(n)])
-        found = hybrid_dynamics(
-            case.model, case.state, motion.nu_dot, case.tau, prescribed, case.rows
-        )
+        found = hybrid_dynamics(*at, motion.nu_dot, case.tau, prescribed, case.rows)
         if np.linalg.matrix_rank(A[:, ~prescribed], tol=1e-8) == 0:
             continue
         solved += 1
@@ -244,9 +236,7 @@ def test_hybrid_dynamics__equals_the_dense_system(case):
         assert_close(found.nu_dot, nu_dot, 1e-10, 'nu_dot')
         assert_close(found.tau, tau, 1e-9, 'tau')
         assert_close(found.multipliers, lam, 1e-9, 'lambda')
-        relieved = hybrid_dynamics(
-            case.model, case.state, motion.nu_dot, case.tau, prescribed, relieving
-        )
+        relieved = hybrid_dynamics(*at, motion.nu_dot, case.tau, prescribed, relieving)
         residual = case.M @ relieved.nu_dot + case.h - relieved.tau - A.T @ relieved.multipliers
         assert np.abs(residual).max() < 1e-9 * np.abs(case.M @ relieved.nu_dot).max()
         assert np.linalg.norm(relieved.tau) <= np.linalg.norm(found.tau) * (1.0 + 1e-12)
@@ -303,9 +293,8 @@ def test_floating_base__on_redundant_constraints_equals_the_dense_system(base):
     dense = DenseReference(description, model)
     nu_dot, tau = rng.normal(size=m), np.concatenate((np.zeros(6), rng.normal(size=n)))
     prescribed = np.concatenate((np.full(6, base == 'prescribed'), np.arange(n) < 2))
-    expected = kkt(
-        dense.mass_matrix(state), dense.bias(state, [wrench]), rows, prescribed, nu_dot, tau
-    )
+    M, h = dense.mass_matrix(state), dense.bias(state, [wrench])
+    expected = kkt(M, h, rows, prescribed, nu_dot, tau)
     given = nu_dot if base == 'prescribed' else nu_dot[6:]
     found = hybrid_dynamics(model, state, given, tau[6:], prescribed[6:], rows, wrenches=[wrench])
     assert_close(found.nu_dot, expected[0], 1e-10, 'nu_dot')
@@ -317,9 +306,8 @@ def test_floating_base__on_redundant_constraints_equals_the_dense_system(base):
     both = []
     for least in ('constraint force', 'torque'):
         asked = dataclasses.replace(rows, least=least)
-        efforts = inverse_dynamics(
-            model, state, found.nu_dot, asked, np.ones(n), wrenches=[wrench]
-        )
+        given = model, state, found.nu_dot, asked, np.ones(n)
+        efforts = inverse_dynamics(*given, wrenches=[wrench])
         carried = np.concatenate((np.zeros(6), efforts.tau)) + rows.A.T @ efforts.multipliers
         needed = dense.inverse_dynamics(state, found.nu_dot, [wrench])
         assert_close(carried, needed, 1e-10, 'base')
