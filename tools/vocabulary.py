@@ -57,7 +57,7 @@ WORDS = (
     Word(r'made beforehand', 'designed offline'),
     Word(r'\bfor machines\b', 'as JSON'),
     Word(
-        r'(?<![a-z])(?:told|hears?|heard|feels?|felt|_tell)(?![a-z])',
+        r'(?<![a-z])(?:told|hears?|heard|feels?|felt|(?<!has\x20)said|_tell)(?![a-z])',
         'given, reported, received, measured or acting',
         PRODUCT,
     ),

@@ -130,7 +130,7 @@ def parameters_of_node(bag: Bag, node: str) -> dict[str, Any]:
 
 
 class Report(dict[str, str]):
-    """What the diagnostics of the node said last."""
+    """The newest values of the diagnostics of the node."""
 
     def count(self, key: str) -> int:
         """Return a number, 0 where there is none."""

@@ -28,8 +28,7 @@ class Watched:
 
     def __init__(self, simulator, **options):
         self.odometry, self.simulator = Odometry(simulator, **options), simulator
-        self.errors, self.loads, self.said, self.messages = [], [], [], []
-        self.poses, self.twists = [], []
+        self.errors, self.messages, self.poses, self.twists = [], [], [], []
         self.writer = BaseWriter(empty_message, self.odometry.stream)
 
     def __call__(self, state):
@@ -38,10 +37,6 @@ class Watched:
             n = state.r.size
             miss = state.difference(known)
             self.errors.append(np.concatenate((miss[:6], miss[6 + n : 12 + n])))
-            wrenches = self.simulator.wrenches()
-            self.loads.append([np.linalg.norm(wrenches[foot][:3]) for foot in wrenches])
-            on_ground = self.odometry.answer.estimate.on_ground
-            self.said.append([foot in on_ground for foot in wrenches])
             estimate = self.odometry.answer.estimate
             self.poses.append(estimate.H)
             self.twists.append(estimate.v)
@@ -82,7 +77,7 @@ def test_pushed_robot__stands_on_its_odometry(robot, lifted, impulse, source):
 
 
 def problems(messages, length=300, step=50):
-    """Return what is said of stretches of odometry."""
+    """Return the problem, if any, of each stretch of odometry."""
     for first in range(0, len(messages) - length, step):
         check = OdometryCheck()
         for message in messages[first : first + length]:

@@ -32,7 +32,7 @@ def regulator(**settings):
 def measured(state, scale=1.0, turn=(0.0, 0.0, 0.0)):
     """What a linearizer says about a state: here that of an equilibrium, B scaled.
 
-    Its contact forces are said in axes of the points that are turned.
+    Its contact forces are in axes of the points that are turned.
     """
     model, supports, _ = stance('quadruped')
     point, axes = equilibrium(model, state, supports), se3.exp([0.0, 0.0, 0.0, *turn])

@@ -143,5 +143,5 @@ def test_consumer__hears_linearization_and_gains(matrices, tmp_path):
         node.destroy_node()
         rclpy.shutdown(context=context)
     for words, matrix in (('leg: open', a), ('closed', a - b @ (k + complement))):
-        said = float(re.search(rf'{words} loop (\S+) 1/s', log.read_text())[1])
-        assert said == pytest.approx(np.linalg.eigvals(matrix).real.max(), rel=1e-8)
+        rate = float(re.search(rf'{words} loop (\S+) 1/s', log.read_text())[1])
+        assert rate == pytest.approx(np.linalg.eigvals(matrix).real.max(), rel=1e-8)

@@ -178,11 +178,11 @@ def test_deviations__are_those_of_random_robots_on_their_feet_by_pinocchio(walk,
     steps = rng.multivariate_normal(np.zeros(len(covariance)), 0.01 * covariance, 60)
     samples = np.array([matrices(found.fit.x + step)[0] for step in steps])
     spread = 10.0 * np.sqrt(np.mean((samples - here) ** 2, axis=0))
-    said = np.hstack((known.A_deviation, known.B_deviation))[18:]
-    large = said > 1e-3 * said.max()
+    expected = np.hstack((known.A_deviation, known.B_deviation))[18:]
+    large = expected > 1e-3 * expected.max()
     assert large.sum() > 200
-    assert np.allclose(spread[large], said[large], rtol=0.4)
-    assert np.median(spread[large] / said[large]) == pytest.approx(1.0, abs=0.1)
+    assert np.allclose(spread[large], expected[large], rtol=0.4)
+    assert np.median(spread[large] / expected[large]) == pytest.approx(1.0, abs=0.1)
 
 
 def test_identify__takes_contacts_by_parameters_and_nothing_where_they_are_missing(

@@ -122,8 +122,8 @@ def joint_log(path, **time):
         'position': {'from': 'q', 'unit': 'rad', 'scale': [1.0, -2.0]},
     }
     mapping = path.with_suffix('.yaml')
-    said = {'time': {'from': 't', 'unit': 's'} | time, 'topics': {'/joint_states': topic}}
-    mapping.write_text(json.dumps(said))
+    content = {'time': {'from': 't', 'unit': 's'} | time, 'topics': {'/joint_states': topic}}
+    mapping.write_text(json.dumps(content))
     return mapping
 
 
@@ -195,8 +195,8 @@ def test_import__differentiates_odometry_without_a_twist(tmp_path):
         'position': {'from': 'p', 'unit': 'm'},
         'orientation': {'from': 'q', 'unit': 'xyzw'},
     }
-    said = {'time': {'from': 't', 'unit': 's'}, 'topics': {'/odom': topic}}
-    (tmp_path / 'map.yaml').write_text(json.dumps(said | {'robot_description': 'arm.urdf'}))
+    content = {'time': {'from': 't', 'unit': 's'}, 'topics': {'/odom': topic}}
+    (tmp_path / 'map.yaml').write_text(json.dumps(content | {'robot_description': 'arm.urdf'}))
     (tmp_path / 'arm.urdf').write_text(ARM)
     bag = tmp_path / 'bag'
     assert main(['import', str(tmp_path / 'map.yaml'), str(path), '-o', str(bag), '--quiet']) == 0

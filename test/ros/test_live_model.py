@@ -87,8 +87,8 @@ def test_parameters_of_the_model__are_served(robot, values, options):
     set_and_wait(robot, values)
     message = ask(robot, model)
     assert list(message.actuated_joints) == list(model.actuated_joints)
-    _, _, said = robot.next_diagnostics()
-    assert float(said['total mass [kg]']) == pytest.approx(model.total_mass, abs=1e-3)
+    _, _, diagnosed = robot.next_diagnostics()
+    assert float(diagnosed['total mass [kg]']) == pytest.approx(model.total_mass, abs=1e-3)
     set_and_wait(robot, {name: BY_NAME[name.replace('__', '.')].default for name in values})
     ask(robot, robot.model)
 

@@ -125,8 +125,8 @@ def outdated(names: Iterable[str], found: Compared) -> Iterator[str]:
     for row, stored in (cell for name in names for cell in written().get(name, ())):
         asserted = numbers_of(row, found)[0]
         if asserted:
-            said, now = (float(cell.partition(' ')[0] or 'nan') for cell in (stored, asserted))
-            if not (said <= now if row.is_erratum else said >= now):
+            before, now = (float(cell.partition(' ')[0] or 'nan') for cell in (stored, asserted))
+            if not (before <= now if row.is_erratum else before >= now):
                 yield (
                     f'docs/papers.json has {stored!r} for {row.section}, {row.title!r}, '
                     f'this test asserts {asserted}: run make papers'

@@ -108,10 +108,10 @@ def flooded_service(stage):
         stage.rest(0.5)
         return len(robot.linearizations) - before
 
-    said = Counter()
+    replies = Counter()
     for _ in range(5):  # on a busy machine few requests reach the node, too few to be refused
         alone, flooded = answered_at_500_hz(asks=False), answered_at_500_hz(asks=True)
-        said = Counter(
+        replies = Counter(
             'answered'
             if future.result().success
             else re.search(r'raise parameter (service\.\w+)', future.result().message)[1]
@@ -120,11 +120,11 @@ def flooded_service(stage):
         )
         robot.forget_requests(futures)
         futures.clear()
-        assert said['answered'] > 0, said
-        if said['service.budget']:
+        assert replies['answered'] > 0, replies
+        if replies['service.budget']:
             break
-    assert said['service.budget'] > 0, said
-    assert flooded > 0.4 * alone, f'{flooded} answered, {alone} alone; requests: {said}'
+    assert replies['service.budget'] > 0, replies
+    assert flooded > 0.4 * alone, f'{flooded} answered, {alone} alone; requests: {replies}'
     return Outcome(lost=None, follows=(Cause.SKEW,))
 
 
@@ -182,7 +182,7 @@ def stopped(stage):
 
 @drill('lifecycle transitions at 500 Hz')
 def transitions(stage):
-    """Nothing is said while inactive; afterwards the odometry of before is too old."""
+    """Nothing is published while inactive; afterwards the odometry of before is too old."""
     robot = stage.robot
     timer = robot.graph.node.create_timer(0.002, lambda: stage.good(answer=False))
     silences = []
