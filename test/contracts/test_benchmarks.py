@@ -160,15 +160,11 @@ def test_peer_in_jax__is_timed_or_says_what_is_missing():
 @pytest.mark.parametrize(
     ('words', 'program', 'printed'),
     [
-        (
-            'node_latency quadruped --rates 100 --seconds 0.5',
-            'true',
-            r'node / relay \d.*median parts.*kernel',
-        ),
+        ('node_latency quadruped --rates 100 --seconds 0.5', 'true', r'node / relay \d.*kernel'),
         pytest.param(
             'controller_latency --rates --pushes 1',
             'cmake',
-            r'(?s)lock step .*\d+ periods.*lock step .*\d+ periods',
+            r'(?s)(lock step .*\d+ periods.*){2}',
             marks=pytest.mark.soak,
         ),
         pytest.param(

@@ -77,16 +77,6 @@ def watch():
     _watchdog = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, **options)
 
 
-def _kill_at_end(pids):
-    """Kill the processes with these numbers when there are no more."""
-    processes = []
-    for pid in pids:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            processes.append(psutil.Process(int(pid)))
-    for process in processes:
-        _kill(process)
-
-
 def end_all():
     """End what is left of all tests."""
     while _started:
@@ -103,5 +93,10 @@ def is_over(pid):
         return True
 
 
-if __name__ == '__main__':
-    _kill_at_end(sys.stdin)
+if __name__ == '__main__':  # the watchdog
+    found = []
+    for pid in sys.stdin:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found.append(psutil.Process(int(pid)))
+    for process in found:
+        _kill(process)
