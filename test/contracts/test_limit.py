@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What hangs fails, and nothing that a test has started outlives it."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +12,35 @@ from pathlib import Path
 
 import pytest
 from support.processes import is_over
+
+FORKS = """
+import os, time
+from support.processes import Program, watch
+
+watch()
+program = Program(['sleep', '1000'])
+child = os.fork()
+if child == 0:
+    time.sleep(1000)
+print(program.pid, child, flush=True)
+os._exit(0)
+"""
+
+
+def test_programs__end_before_a_fork_of_what_started_them():
+    environment = os.environ | {'PYTHONPATH': str(Path(__file__).resolve().parents[1])}
+    command, options = [sys.executable, '-c', FORKS], {'env': environment, 'text': True}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as process:
+        program, child = map(int, process.stdout.readline().split())
+    deadline = time.monotonic() + 30.0
+    while not is_over(program) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    are_over = is_over(program), is_over(child)
+    for pid in (child, program):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert are_over == (True, False)
+
 
 WAITS = """
 import ctypes

@@ -18,6 +18,7 @@ from multiprocessing import forkserver
 from unittest.mock import patch
 
 from support.environment import PROGRAMS, ROOT, with_checkout
+from support.processes import note
 
 READ_LATE = {
     'KMP_DUPLICATE_LIB_OK',  # proxsuite sets it
@@ -65,6 +66,7 @@ class Nursery:
         node = module, [str(word) for word in arguments], environment, str(log)
         process = self._context.Process(target=become, args=node, daemon=True)
         process.start()
+        note(process.pid)
         return Forked(process)
 
 

@@ -3,6 +3,7 @@
 """Programs that tests start: none outlives the test that started it, whatever happens there."""
 
 import contextlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -25,8 +26,7 @@ class Program(subprocess.Popen):
         super().__init__(*arguments, **options)
         self.lasts = lasts
         _started.append(self)
-        if _watchdog:
-            _watchdog.stdin.write(f'{self.pid}\n')
+        note(self.pid)
 
     def __exit__(self, kind, *rest):
         """Wait for its end; where the test has failed, or waits in vain, end it."""
@@ -53,6 +53,12 @@ def _kill(process):
             each.kill()
 
 
+def note(pid):
+    """Have a process end with this one, too."""
+    if _watchdog:
+        _watchdog.stdin.write(f'{pid}\n')
+
+
 @contextlib.contextmanager
 def ended_with_it():
     """End what is started inside and still runs at its end."""
@@ -75,6 +81,7 @@ def watch():
     global _watchdog
     options = {'bufsize': 1, 'text': True, 'start_new_session': True}  # a new one has no Ctrl-C
     _watchdog = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, **options)
+    os.register_at_fork(after_in_child=_watchdog.stdin.close)  # a fork would keep it open
 
 
 def end_all():
