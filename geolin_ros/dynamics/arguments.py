@@ -41,8 +41,9 @@ def about_states(function: Callable[P, T]) -> Callable[P, T]:
 def _checked(function: Callable[P, T], is_one: Callable[[Any], bool]) -> Callable[P, T]:
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        if len(args) > 1 and not isinstance(args[1], State) and is_one(args[1]):
-            check_is_state(args[1])
+        given = args[1:2] or [value for name, value in kwargs.items() if name == 'state']
+        if given and not isinstance(given[0], State) and is_one(given[0]):
+            check_is_state(given[0])
         return function(*args, **kwargs)
 
     return checked

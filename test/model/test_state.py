@@ -175,18 +175,17 @@ def test_state_of_pinocchio__has_its_numbers():
         State.from_pinocchio(q, v[6:])
 
 
-OF_CONTACTS = 'geolin_ros.constraints_of', 'geolin_ros.equilibrium'
-"""They need contacts, where v would be."""
-
-
 @pytest.mark.parametrize('call', OF_A_STATE, ids=OF_A_STATE.get)
 def test_positions_instead_of_a_state__are_answered_with_a_sentence(call):
     """Whatever stands where wrenches, contacts or nothing more is expected."""
     model = TreeModel.from_urdf(robots.path('quadruped'))
     q, v = np.append(np.eye(7)[6], np.zeros(12)), np.zeros(18)
     given = [q, v, np.zeros(12)], [q, v], [q]
-    for others in given[1:2] if OF_A_STATE[call] in OF_CONTACTS else given:
+    needed = {'contacts': []} if call is geolin_ros.constraints_of else {}
+    for others in given[1:2] if needed else given:
         with pytest.raises(InputError, match=r'ndarray, expected a State: .*from_pinocchio'):
             call(model, *others)
+    with pytest.raises(InputError, match='ndarray, expected a State'):
+        call(model, state=q, **needed)
     with pytest.raises(InputError, match='expected a State'):
         Kinematics(model, q)
