@@ -26,11 +26,11 @@ RENAMED = {
     'geolin_ros.ros.linearizer.LinearizationNode': 'LinearizerNode',
     'geolin_ros.linearization.contacts.constraints_of': 'geolin_ros.constraints_of',
     'geolin_ros.linearization.contacts.reduce': 'geolin_ros.reduce',
-    'geolin_ros.linearization.contacts.reduce_step': 'reduce() of both ends, P1.T @ Phi @ P0',
-    'geolin_ros.linearization.representation.convert': 'result.in_representation(name) itself',
+    'geolin_ros.linearization.contacts.reduce_step': 'reduce() at both ends: P1.T @ Phi @ P0',
+    'geolin_ros.linearization.representation.convert': 'result.in_representation(name)',
     'geolin_ros.urdf.shapes.find_mesh': 'geolin_ros.description.shapes.find_mesh',
 }
-"""From old to new; a name without dots is of the same module or class, words say what does it."""
+"""From old to new; a name without dots is of the same module or class, a call does what it did."""
 
 MOVED = {
     'geolin_ros.control.effort_guard': 'geolin_control.effort_guard',
@@ -70,7 +70,7 @@ MOVED = {
     'geolin_ros.stream.base_stream': 'geolin_estimation.base_stream',
     'geolin_ros.stream.torque_stream': 'geolin_estimation.torque_stream',
 }
-"""Modules and packages, from old to new; files of the repository are installed with nothing."""
+"""Modules and packages, from old to new; files are of the repository, nothing installs them."""
 OLD_NODE = 'linearization_node'
 """What the node `linearizer` was called."""
 
@@ -78,7 +78,9 @@ C = TypeVar('C', bound=type)
 
 
 def warn(old: str, new: str, depth: int = 3) -> None:
-    """Warn whoever is ``depth`` calls up."""
+    """Warn whoever is ``depth`` calls up; `ModuleNotFoundError` for a file, not installed."""
+    if '/' in new:
+        raise ModuleNotFoundError(f'{old} is now {new} of the repository, not installed')
     warnings.warn(
         f'{old} is now {new}; the old name ends with the next version',
         DeprecationWarning,
@@ -95,7 +97,7 @@ def of_package(package: str, name: str) -> Any:
     new = RENAMED.get(old)
     if new is None:
         raise AttributeError(f'module {package!r} has no attribute {name!r}')
-    if ' ' in new:
+    if '(' in new:
         raise ImportError(f'{old} is gone, expected {new}')
     warn(old, new, depth=4)
     home, _, own = new.rpartition('.')
@@ -122,8 +124,6 @@ class Moved(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the module of now in its place."""
-        if '/' in self._new:
-            raise ModuleNotFoundError(f'{self._old} is now {self._new}, installed with nothing')
         warn(self._old, self._new)
         sys.modules[self._old] = importlib.import_module(self._new)
 
