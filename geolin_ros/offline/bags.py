@@ -119,12 +119,16 @@ class BagWriter:
 
     After an exception inside, the bag ends with what was written so far, and can be read. Writing
     ends while there is still `ROOM` for that. Raises `RecordingError` if the folder ``path``
-    exists or cannot be written; `OSError`, as all other methods, if the disk is full.
+    exists or cannot be written so; `OSError`, as all other methods, if the disk is full.
     """
 
     def __init__(
         self, path: str | Path, storage: Storage = 'mcap', compression: Compression = 'none'
     ) -> None:
+        if (storage, compression) == ('sqlite3', 'storage'):
+            raise RecordingError(
+                f"compression of {path} is 'storage', expected 'file' or 'message' with sqlite3"
+            )
         self._path = Path(path)
         self._require_room(next(p for p in self._path.absolute().parents if p.exists()))
         try:

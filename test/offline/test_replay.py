@@ -97,6 +97,8 @@ def test_joint_states_that_wait_for_odometry__are_all_answered(robot, samples, t
 def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):
     path = tmp_path / 'bag'
     command = ['replay', str(bag), '-o', str(path), '--node', '/dog', '--storage', 'sqlite3']
+    assert main([*command, '--compression', 'storage']) == 1
+    assert f"compression of {path} is 'storage', expected 'file'" in capsys.readouterr().err
     assert main([*command, '--compression', 'file', '-p', 'max_rate:=100', '--json']) == 0
     assert json.loads(capsys.readouterr().out) == {
         'output': str(path),
