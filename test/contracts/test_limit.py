@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What hangs fails, and nothing that a test has started outlives it."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -12,35 +11,6 @@ from pathlib import Path
 
 import pytest
 from support.processes import is_over
-
-FORKS = """
-import os, time
-from support.processes import Program, watch
-
-watch()
-program = Program(['sleep', '1000'])
-child = os.fork()
-if child == 0:
-    time.sleep(1000)
-print(program.pid, child, flush=True)
-os._exit(0)
-"""
-
-
-def test_programs__end_before_a_fork_of_what_started_them():
-    environment = os.environ | {'PYTHONPATH': str(Path(__file__).resolve().parents[1])}
-    command, options = [sys.executable, '-c', FORKS], {'env': environment, 'text': True}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as process:
-        program, child = map(int, process.stdout.readline().split())
-    deadline = time.monotonic() + 30.0
-    while not is_over(program) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    are_over = is_over(program), is_over(child)
-    for pid in (child, program):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    assert are_over == (True, False)
-
 
 WAITS = """
 import ctypes
@@ -62,6 +32,26 @@ def test_program():
 START, LEFT = 'with start() as process:', 'process = start()\n    if True:'
 STUCK = 'for _ in range(2): ctypes.PyDLL(None).pthread_mutex_lock(mutex)'
 """C code that keeps the lock of the interpreter, and ends at no signal."""
+FORKS = """
+import os, time
+from support.processes import Program, watch
+
+watch()
+program = Program(['sleep', '1000'])
+child = os.fork()
+if child == 0:
+    time.sleep(1000)
+print(program.pid, child, flush=True)
+os._exit(0)
+"""
+
+
+def are_over(pids):
+    """Whether processes are over, once all are or after a while."""
+    deadline = time.monotonic() + 10.0
+    while not all(map(is_over, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return [is_over(pid) for pid in pids]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +81,14 @@ def test_failing_test__takes_its_processes_along(start, body, reason, tmp_path):
     )
     assert done.returncode == 1, done.stdout
     assert reason in done.stdout + done.stderr
-    pids, deadline = written.read_text().split(), time.monotonic() + 10.0
-    while not all(map(is_over, pids)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert [is_over(pid) for pid in pids] == [True, True]
+    assert are_over(written.read_text().split()) == [True, True]
+
+
+def test_programs__end_before_a_fork_of_what_started_them():
+    environment = os.environ | {'PYTHONPATH': str(Path(__file__).resolve().parents[1])}
+    command, options = [sys.executable, '-c', FORKS], {'env': environment, 'text': True}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as process:
+        program, child = map(int, process.stdout.readline().split())
+    found = are_over([program]), is_over(child)
+    os.kill(child, signal.SIGKILL)
+    assert found == ([True], False)
