@@ -71,7 +71,7 @@ class OperatingPoint(NamedTuple):
     """The newest check of an earlier answer, None before the first"""
 
     def copy(self) -> 'OperatingPoint':
-        """Return where to linearize, and under what, on memory of its own."""
+        """Return where to linearize, and under what, on memory of its own, without the rest."""
         tau, wrenches = self.tau.copy(), tuple(self.wrenches)
         efforts = tau if self.efforts is self.tau else self.efforts.copy()
         stamps = self.stamp, self.odometry_stamp
