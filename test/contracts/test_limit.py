@@ -30,25 +30,27 @@ def test_program():
         {body}
 """
 START, LEFT = 'with start() as process:', 'process = start()\n    if True:'
-STUCK = 'for _ in range(2): ctypes.PyDLL(None).pthread_mutex_lock(mutex)'
-"""C code that keeps the lock of the interpreter, and ends at no signal."""
+STUCK = 'for _ in range(2): ctypes.PyDLL(None).pthread_mutex_lock(mutex)'  # and keeps the GIL
 FORKS = """
 import os, time
 from support.processes import Program, watch
 
 watch()
 program = Program(['sleep', '1000'])
-child = os.fork()
-if child == 0:
-    time.sleep(1000)
+child = os.fork() or time.sleep(1000)
 print(program.pid, child, flush=True)
 os._exit(0)
 """
+ENVIRONMENT = os.environ | {
+    'PYTHONPATH': str(Path(__file__).resolve().parents[1]),
+    'GEOLIN_TEST_LIMIT': '3',
+    'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
+}
 
 
 def are_over(pids):
     """Whether processes are over, once all are or after a while."""
-    deadline = time.monotonic() + 10.0
+    deadline = time.monotonic() + 60.0
     while not all(map(is_over, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return [is_over(pid) for pid in pids]
@@ -65,29 +67,27 @@ def are_over(pids):
     ids=['fails', 'hangs', 'leaves', 'is stuck'],
 )
 def test_failing_test__takes_its_processes_along(start, body, reason, tmp_path):
-    written = tmp_path / 'pids'
-    text = WAITS.format(start=start, pids=str(written), body=body)
-    (tmp_path / 'test_waits.py').write_text(text)
-    environment = {
-        'PYTHONPATH': str(Path(__file__).resolve().parents[1]),
-        'GEOLIN_TEST_LIMIT': '3',
-        'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1',
-    }
-    done = subprocess.run(
-        [sys.executable, '-m', 'pytest', '-p', 'support.limit', '-c', os.devnull, str(tmp_path)],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
+    test, pids = tmp_path / 'test_waits.py', tmp_path / 'pids'
+    test.write_text(WAITS.format(start=start, pids=str(pids), body=body))
+    words = [
+        sys.executable,
+        '-m',
+        'pytest',
+        '-p',
+        'support.limit',
+        '-c',
+        os.devnull,
+        str(tmp_path),
+    ]
+    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout
     assert reason in done.stdout + done.stderr
-    assert are_over(written.read_text().split()) == [True, True]
+    assert are_over(pids.read_text().split()) == [True, True]
 
 
 def test_programs__end_before_a_fork_of_what_started_them():
-    environment = os.environ | {'PYTHONPATH': str(Path(__file__).resolve().parents[1])}
-    command, options = [sys.executable, '-c', FORKS], {'env': environment, 'text': True}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, **options) as process:
+    command = [sys.executable, '-c', FORKS]
+    with subprocess.Popen(command, env=ENVIRONMENT, stdout=-1, text=True) as process:
         program, child = map(int, process.stdout.readline().split())
     found = are_over([program]), is_over(child)
     os.kill(child, signal.SIGKILL)
