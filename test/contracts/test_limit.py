@@ -41,6 +41,7 @@ child = os.fork() or time.sleep(1000)
 print(program.pid, child, flush=True)
 os._exit(0)
 """
+PYTEST = sys.executable, '-m', 'pytest', '-p', 'support.limit', '-c', os.devnull
 ENVIRONMENT = os.environ | {
     'PYTHONPATH': str(Path(__file__).resolve().parents[1]),
     'GEOLIN_TEST_LIMIT': '3',
@@ -69,17 +70,7 @@ def are_over(pids):
 def test_failing_test__takes_its_processes_along(start, body, reason, tmp_path):
     test, pids = tmp_path / 'test_waits.py', tmp_path / 'pids'
     test.write_text(WAITS.format(start=start, pids=str(pids), body=body))
-    words = [
-        sys.executable,
-        '-m',
-        'pytest',
-        '-p',
-        'support.limit',
-        '-c',
-        os.devnull,
-        str(tmp_path),
-    ]
-    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run([*PYTEST, tmp_path], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout
     assert reason in done.stdout + done.stderr
     assert are_over(pids.read_text().split()) == [True, True]
