@@ -6,6 +6,7 @@ import contextlib
 import os
 import platform
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from importlib import metadata
@@ -47,7 +48,7 @@ def _time_block(call: Callable[[], object], repeats: int) -> float:
 
 
 def environment() -> dict[str, str]:
-    """Return what a figure depends on: processor, its vector instructions, versions."""
+    """Return what a figure depends on: commit, processor, its vector instructions, versions."""
     features = llvm.get_host_cpu_features()
     names = ('avx512f', 'avx2', 'sse2', 'neon', '')
     widest = next(name for name in names if features.get(name, not name))
@@ -55,7 +56,11 @@ def environment() -> dict[str, str]:
         named = {'x86-64': 'sse2', 'x86-64-v2': 'sse2', 'x86-64-v3': 'avx2'}
         widest = named.get(numba.config.CPU_NAME, widest)
     versions = {name: metadata.version(name) for name in ('numpy', 'numba', 'scipy', 'pin')}
+    describe = ['git', 'describe', '--always', '--dirty', '--exclude=*']
+    folder = Path(__file__).parent
+    commit = subprocess.run(describe, cwd=folder, capture_output=True, text=True).stdout.strip()
     return {
+        'commit': commit or 'unknown',
         'processor': llvm.get_host_cpu_name(),
         'vectors': widest or 'unknown',
         'python': platform.python_version(),
