@@ -25,6 +25,7 @@ from geolin_demos.balance.robots import simulator_of
 from geolin_demos.demo.__main__ import published
 from geolin_demos.demo.processes import run_on_graph
 from geolin_demos.sim.simulator import Recording, Simulator, push_of
+from geolin_demos.sim.world import Floor
 
 from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.posture import standing_posture
@@ -113,7 +114,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--pushes', type=int, default=8, help='each 45 degrees further (%(default)s)'
     )
-    parser.add_argument('--friction', type=float, default=0.8, help='of the floor (%(default)s)')
+    about = 'of the floor (%(default)s)'
+    parser.add_argument('--friction', type=float, default=Floor.friction, help=about)
     parser.add_argument('--realtime', action='store_true', help='against the clock')
 
 

@@ -66,7 +66,10 @@ def overlay(effort_limit: float | None = None, armature: float = ARMATURE) -> st
 
 
 def simulator_of(
-    robot: str, feet: str | None = None, effort_limit: float | None = None, friction: float = 0.8
+    robot: str,
+    feet: str | None = None,
+    effort_limit: float | None = None,
+    friction: float = Floor.friction,
 ) -> Simulator:
     """Return a simulated robot, by path or name, on the feet that are given or known of it.
 
