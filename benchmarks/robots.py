@@ -61,7 +61,7 @@ def read(path: Path) -> Pair | None:
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         try:
-            model = TreeModel.from_urdf(path, mimic='independent')
+            model = TreeModel.from_urdf(path, mimic='independent', base='floating')
             pin_model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
         except (GeolinError, ValueError):
             return None
