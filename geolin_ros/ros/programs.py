@@ -7,6 +7,7 @@ first counts. A KeyboardInterrupt is left out: it would strike anywhere, in a ca
 compiler too. SIGHUP comes where a terminal is closed or a connection lost; ``nohup`` ignores it.
 """
 
+import faulthandler
 import gc
 import importlib
 import os
@@ -18,6 +19,7 @@ from threading import Event
 
 PARENT = os.getppid()
 """Who started this process; read before the imports that take seconds."""
+LAST = 30.0  # [s], longest end of a node; then it prints where each thread waits: status 1
 NUMBERS = tuple(
     number
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -105,6 +107,7 @@ def run_program(program: str, module: str) -> int:
         )
         return 1
     status = main()
+    faulthandler.dump_traceback_later(LAST, exit=True)
     # At once: what the interpreter takes apart, threads of the middleware may still look at.
     gc.unfreeze()
     gc.collect()  # the participant leaves the graph with the last that refers to it

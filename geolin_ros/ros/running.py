@@ -6,6 +6,7 @@ What differs between distributions of ROS 2 is in this module alone.
 """
 
 import argparse
+import faulthandler
 import gc
 import os
 import re
@@ -28,7 +29,7 @@ from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 
 from geolin_ros.renamed import OLD_NODE
-from geolin_ros.ros.programs import PARENT, handled_signals
+from geolin_ros.ros.programs import LAST, PARENT, handled_signals
 
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 """For what goes on while a simulation rests."""
@@ -242,12 +243,15 @@ def run(make_node: Callable[[], Any], program: Program, arguments: list[str] | N
                     raise
                 failure = f'{error}{security_hint()}'  # a parameter file, for one
         finally:
+            # by a thread in C: a deadlock with the middleware's may hold the GIL
+            faulthandler.dump_traceback_later(LAST, exit=True)
             if node is not None:
                 node.destroy_node()
             else:
                 gc.collect()  # what was made of a node before a signal came
             rclpy.try_shutdown()
             rclpy.get_default_context().destroy()
+            faulthandler.cancel_dump_traceback_later()
     if failure is not None:
         sys.stderr.write(f'{program.name}: {failure}\n')
         return 1

@@ -37,10 +37,6 @@ def are_nodes(block):
     return '--ros-args' in block
 
 
-def commands_of(block):
-    return block.replace('\\\n', ' ').strip().splitlines()
-
-
 def environment():
     programs = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
     return with_checkout() | {'PATH': programs}
@@ -80,7 +76,7 @@ def test_commands__lead_to_a_robot_that_stands(tmp_path):
             if are_nodes(block):
                 nodes += [
                     Program(['bash', '-c', f'exec {command}'], cwd=tmp_path, env=environment())
-                    for command in commands_of(block)
+                    for command in block.replace('\\\n', ' ').strip().splitlines()
                 ]
             else:
                 printed += '\n' + run(block, tmp_path)

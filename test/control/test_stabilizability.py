@@ -26,10 +26,6 @@ INTEGRALS = [f'centre of mass {a}' for a in 'xyz']
 INTEGRALS += [f'integral of angular momentum {a}' for a in 'xyz']
 
 
-def turned(rng, size):
-    return np.linalg.qr(rng.normal(size=(size, size)))[0]
-
-
 @pytest.mark.parametrize('hidden', [0, 1, 4])
 def test_staircase__finds_what_was_hidden(hidden):
     rng = np.random.default_rng(hidden)
@@ -37,7 +33,7 @@ def test_staircase__finds_what_was_hidden(hidden):
     A, B = rng.normal(size=(k, k)), rng.normal(size=(k, u))
     A[k - hidden :, : k - hidden], B[k - hidden :] = 0.0, 0.0
     own = A[k - hidden :, k - hidden :]
-    Q = turned(rng, k)
+    Q, _ = np.linalg.qr(rng.normal(size=(k, k)))
     T, stairs, controllable, kept, dropped = staircase(Q @ A @ Q.T, Q @ B)
     assert controllable == k - hidden
     np.testing.assert_allclose(T @ T.T, np.eye(k), atol=1e-12)

@@ -169,6 +169,30 @@ def test_signals_on_end__do_not_disturb_a_busy_node(client):
     assert_calm_end(client.process, client.process.wait(), said_of_random_joint_states)
 
 
+DEADLOCK = """
+import sys
+from threading import Lock
+from geolin_ros.ros import linearizer, programs, running
+
+def deadlock(node):
+    lock = Lock()
+    lock.acquire() and lock.acquire()
+
+running.LAST, linearizer.LinearizerNode.destroy_node = 0.5, deadlock
+sys.exit(programs.linearizer())
+"""
+
+
+def test_node_that_cannot_end__says_where_it_waits_and_is_gone(graph, tmp_path):
+    program = tmp_path / 'deadlock.py'
+    program.write_text(DEADLOCK)
+    process = Process(tmp_path, PATIENT, f'/stuck{os.getpid()}', module=str(program))
+    graph.wait_for(lambda: 'kernels are ready' in process.log, START, process)
+    process.process.send_signal(signal.SIGINT)
+    assert process.wait() == 1, process.log
+    assert re.search(r'Timeout.*!\n.* in deadlock\n', process.log, re.DOTALL), process.log
+
+
 def assert_calm_end(process, status, *allowed):
     """Nothing but what a node says of its start, or the sentence of one that had none."""
     assert status == 0, process.log

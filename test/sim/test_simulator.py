@@ -35,12 +35,8 @@ FEET = {
 }
 
 
-def path_of(robot):
-    return robots.path(robot) if robot in robots.ROBOTS else example_robot(robot)
-
-
 def simulator_of(robot, **options):
-    path = path_of(robot)
+    path = robots.path(robot) if robot in robots.ROBOTS else example_robot(robot)
     moving = [joint.name for joint in urdf.read(path).joints if joint.kind != 'fixed']
     overlay = {'joints': {name: {'rotor_inertia': 0.01} for name in moving}}
     with warnings.catch_warnings():

@@ -126,17 +126,14 @@ def readings_of(model, motion, *chosen):
     return system.readings(np.concatenate([part.ravel() for part in motion.theirs]))
 
 
-def sensors_of_motion(model, link):
-    return sensors.accelerometer(model, link), sensors.angular_acceleration(model, link)
-
-
 @pytest.mark.shows('Nori: Eq. (16)')
 def test_accelerometer__reads_the_proper_acceleration_of_the_point():
     """Pinocchio's classical acceleration of the frame, less gravity in its axes."""
     oracle, motion = humanoid_in_motion(6)
     model, theirs = oracle.model, motion.theirs
     for link in ('imu', 'left_sole', 'head'):
-        read = readings_of(model, motion, *sensors_of_motion(model, link))
+        of = sensors.accelerometer(model, link), sensors.angular_acceleration(model, link)
+        read = readings_of(model, motion, *of)
         pin.forwardKinematics(
             oracle.pin_model, oracle.data, oracle.q(motion.state), oracle.velocity(motion.state),
             oracle._to_pinocchio(theirs.nu_dot),

@@ -84,10 +84,6 @@ def answers(stream, samples):
     return found[1:]
 
 
-def rms(values):
-    return float(np.sqrt(np.mean(np.square(values))))
-
-
 @pytest.mark.shows('Nori: - live')
 def test_torques__are_those_of_the_motors(model, motion):
     """Without joint efforts, base pose and base velocity; MuJoCo knows the truth."""
@@ -100,7 +96,7 @@ def test_torques__are_those_of_the_motors(model, motion):
     error = np.array([a.tau - s.tau for a, s in moving])
     largest = max(np.max(np.abs(s.tau)) for _, s in moving)
     assert largest > 15.0
-    assert rms(error) < 1e-3 * largest
+    assert np.sqrt(np.mean(np.square(error))) < 1e-3 * largest
     for k, link in enumerate(SOLES):
         off = np.array([a.wrenches[k] - s.wrenches[link] for a, s in moving])
         assert np.abs(off).max() < 1.0
