@@ -107,10 +107,9 @@ def run_program(program: str, module: str) -> int:
         )
         return 1
     status = main()
-    faulthandler.dump_traceback_later(LAST, exit=True)
+    faulthandler.dump_traceback_later(LAST, exit=True, file=2)
     # At once: what the interpreter takes apart, threads of the middleware may still look at.
     gc.unfreeze()
     gc.collect()  # the participant leaves the graph with the last that refers to it
     sys.stdout.flush()
-    sys.stderr.flush()
     os._exit(status)

@@ -244,7 +244,7 @@ def run(make_node: Callable[[], Any], program: Program, arguments: list[str] | N
                 failure = f'{error}{security_hint()}'  # a parameter file, for one
         finally:
             # by a thread in C: a deadlock with the middleware's may hold the GIL
-            faulthandler.dump_traceback_later(LAST, exit=True)
+            faulthandler.dump_traceback_later(LAST, exit=True, file=2)
             if node is not None:
                 node.destroy_node()
             else:

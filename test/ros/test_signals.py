@@ -173,12 +173,11 @@ DEADLOCK = """
 import sys
 from threading import Lock
 from geolin_ros.ros import linearizer, programs, running
-
 def deadlock(node):
     lock = Lock()
     lock.acquire() and lock.acquire()
-
 running.LAST, linearizer.LinearizerNode.destroy_node = 0.5, deadlock
+sys.stderr = None  # as where it is closed
 sys.exit(programs.linearizer())
 """
 
