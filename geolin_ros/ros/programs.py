@@ -90,6 +90,7 @@ def linearizer() -> int:
 def run_program(program: str, module: str) -> int:
     """Run the ``main`` of a node's module, which is imported first; return the exit status."""
     end_early(program)
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), 'w')  # for rclpy
     try:
         main = importlib.import_module(module).main
     except ModuleNotFoundError as error:
