@@ -46,21 +46,15 @@ def open_dataset(path: str | Path, *, chunks: Any = None) -> Dataset:
     import xarray as xr
 
     path = str(path)
-    damage = KeyError, TypeError, ValueError, RuntimeError, AssertionError, AttributeError
     group = store.open_group(path, 'r')
     if group.attrs.get('format') != store.FORMAT:
         raise RecordingError(
             f'{path} has format {group.attrs.get("format")!r}, expected {store.FORMAT!r}, which '
             '`geolin linearize` writes'
         )
-    try:
+    with store.undamaged(path):
         stored: xr.Dataset = xr.open_zarr(group.store, chunks=chunks, **store.PLAIN)
         for dimension, name in store.TIMES.items():  # up to the first row that is not there yet
             there = np.append(stored[name].notnull().values, False)
             stored = stored.isel({dimension: slice(int(there.argmin()))})
         return stored.set_coords(('odometry_time', 'spectrum_time'))
-    except damage as error:
-        raise RecordingError(
-            f'{path} is a damaged dataset ({type(error).__name__}: {error}), expected what '
-            '`geolin linearize` has written; write it again'
-        ) from error

@@ -44,17 +44,9 @@ def run(options: argparse.Namespace) -> int:
 
     start = time.monotonic()
     with open_bags(options) as source:
-        result = linearize(
-            source,
-            options.output,
-            every=options.every,
-            rate=options.rate,
-            eig_rate=options.eig_rate,
-            chunk=options.chunk,
-            workers=options.workers,
-            scheduler=options.scheduler,
-            watch=Progress(options),
-        )
+        names = 'every', 'rate', 'eig_rate', 'chunk', 'workers', 'scheduler'
+        chosen = {name: getattr(options, name) for name in names}
+        result = linearize(source, options.output, **chosen, watch=Progress(options))
     lines = [
         f'{options.output}: {counted(result.samples, "sample")}, {result.computed} of them now, '
         f'{result.spectra} {"spectrum" if result.spectra == 1 else "spectra"}, in '

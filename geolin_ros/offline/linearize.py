@@ -30,6 +30,7 @@ from geolin_ros.model.labels import input_labels, rate_label, row_labels, state_
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline import store
 from geolin_ros.offline.points import (
+    FASTEST,
     Neighbours,
     Points,
     Watch,
@@ -104,10 +105,8 @@ def linearize(
     OSError
         If the disk is full, or the store fails.
     """
-    if eig_rate < 0.0:
-        raise ConfigurationError(f'eig_rate is {eig_rate} Hz, expected at least 0: never')
-    if chunk is not None and chunk < 1:
-        raise ConfigurationError(f'chunk is {chunk} samples, expected at least 1')
+    if not 0.0 <= eig_rate <= FASTEST:
+        raise ConfigurationError(f'eig_rate is {eig_rate} Hz, expected 0, never, to {FASTEST:g}')
     source.require_inputs()
     path = path.removeprefix('file://')
     model, settings = source.model, source.settings
@@ -115,7 +114,10 @@ def linearize(
     rest = OperatingPoint(0, 0, model.neutral_state(), still, still, (), ())
     points = tabulate(model, [(0, (rest, rest, rest))])
     like = {name: f(model, settings, points) for name, f in FUNCTIONS.items()}
-    length = chunk or store.chunk_length(like['time'].A.nbytes)
+    size = like['time'].A.nbytes
+    length, most = store.chunk_length(size) if chunk is None else chunk, store.MOST_BYTES // size
+    if not 1 <= length <= most:
+        raise ConfigurationError(f'chunk is {chunk} samples, expected 1 to {most}')
     lengths = {'time': length, 'spectrum': SPECTRA}
     reading = _Reading(source, chooser(every, rate), eig_rate, lengths)
     group = _open(source, path, (every, rate, eig_rate), like, lengths)
@@ -213,13 +215,8 @@ class _Reading:
         counts.drops[Cause.SINGULAR] += int((~group['valid'][:samples]).sum())
         drops = {cause.value: count for cause, count in counts.drops.items() if count}
         store.shorten(group, self._rows)
-        group.attrs.update(
-            {
-                'complete': True,
-                'drops': dict(sorted(drops.items())),
-                'left_out_by_max_rate': counts.skipped,
-            }
-        )
+        end = {'complete': True, 'drops': dict(sorted(drops.items()))}
+        group.attrs.update(end | {'left_out_by_max_rate': counts.skipped})
 
 
 def _open(
@@ -246,7 +243,8 @@ def _open(
     if store.exists(path):
         group = store.open_group(path, 'r+')
         found = group.attrs.get(FINGERPRINT)
-        rows = store.written(group, lengths).values()
+        with store.undamaged(path):
+            rows = store.written(group, lengths).values()
         is_begun = group.attrs.get('complete') or any(done.any() for done in rows)
         if is_begun and found == names.attrs[FINGERPRINT]:
             return group
@@ -338,14 +336,11 @@ def linearized(model: TreeModel, settings: StreamSettings, points: Points) -> xr
                 if contact.name in names:
                     force = answer.contact_wrenches[row : row + 3]
                     loads[t, names[contact.name]] = np.linalg.norm(force)
+    H = states[:, :16].reshape(-1, 4, 4)
     variables: dict[str, tuple[Any, ...]] = {
         'time': ('time', points.stamp.view(STAMP)),
         'odometry_time': ('time', points.odometry_stamp.view(STAMP)),
-        'H': (
-            ('time', 'pose_row', 'pose_col'),
-            states[:, :16].reshape(-1, 4, 4),
-            {'units': '1, m'},
-        ),
+        'H': (('time', 'pose_row', 'pose_col'), H, {'units': '1, m'}),
         's': (('time', 'position'), states[:, 16 : 16 + n_s]),
         'v': (('time', 'twist'), states[:, 16 + n_s : 22 + n_s]),
         'r': (('time', 'joint'), states[:, 22 + n_s : 22 + n_s + n]),

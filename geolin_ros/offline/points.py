@@ -4,7 +4,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
-from math import floor, inf
+from math import floor
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,6 +25,8 @@ Neighbours: TypeAlias = tuple[OperatingPoint, OperatingPoint, OperatingPoint]
 """A point between the one before and the one after it; itself where there is none."""
 UNEVEN = 1.5
 """Neighbours of a sample further apart than this ratio: one between them is missing."""
+FASTEST = 1e9
+"""Stamps are whole nanoseconds: no rate is higher [Hz]."""
 LONGEST_STEP = 0.1
 """Rates are not differentiated over more than this [s]."""
 
@@ -86,15 +88,15 @@ def chooser(every: int = 1, rate: float | None = None) -> Callable[[int], bool]:
     """Return what says of each stamp [ns] in turn whether its sample is taken.
 
     That is every N-th, or, with a rate [Hz], the first of each period. Raises
-    `ConfigurationError` if one of them is not positive and finite.
+    `ConfigurationError` if one of them is not positive, or a rate above `FASTEST`.
     """
     if every < 1:
         raise ConfigurationError(f'every is {every}, expected at least 1')
     if rate is None:
         number = count()
         return lambda stamp: next(number) % every == 0
-    if not 0.0 < rate < inf:
-        raise ConfigurationError(f'rate is {rate} Hz, expected more than 0, and finite')
+    if not 0.0 < rate <= FASTEST:
+        raise ConfigurationError(f'rate is {rate} Hz, expected more than 0, at most {FASTEST:g}')
     start, last = None, -1
 
     def is_first(stamp: int) -> bool:

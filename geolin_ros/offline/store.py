@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import fsspec
@@ -26,6 +27,8 @@ STAMPS: dict[str, Any] = {
     'calendar': 'proleptic_gregorian',
 }
 PLAIN: dict[str, Any] = {'consolidated': False, 'zarr_format': 3}
+MOST_BYTES = (1 << 31) - 17
+"""Blosc compresses no more in one piece."""
 CHUNK_BYTES = 1 << 24
 """Chunks of the largest array are about this long, before compression."""
 
@@ -78,6 +81,20 @@ def reached(path: str) -> Iterator[None]:
             f'{path} cannot be reached: {type(error).__name__}: {error}; check address, '
             'credentials and network. What was written stays, and the same command goes on there'
         ) from error
+
+
+@contextmanager
+def undamaged(path: str | Path) -> Iterator[None]:
+    """Raise `RecordingError` for what comes of reading a dataset that is not as it was written."""
+    try:
+        yield
+    except GeolinError:
+        raise
+    except (LookupError, TypeError, ValueError, RuntimeError, AssertionError, AttributeError) as e:
+        raise RecordingError(
+            f'{path} is a damaged dataset ({type(e).__name__}: {e}), expected what '
+            '`geolin linearize` has written; write it again'
+        ) from e
 
 
 def exists(path: str) -> bool:

@@ -44,8 +44,7 @@ def test_help__lists_the_commands_and_imports_none(capsys):
         'except SystemExit: print(*sys.modules)'
     )
     done = subprocess.run([sys.executable, '-c', use], capture_output=True, text=True, check=True)
-    for name in ALL:
-        assert name in done.stdout
+    assert all(name in done.stdout for name in ALL)
     modules = done.stdout.splitlines()[-1].split()
     assert [name for name in modules if '.cli.' in name] == []
     assert 'rclpy' not in modules
@@ -85,15 +84,12 @@ def test_bundled_robots__are_taken_by_name(arguments, said, tmp_path, monkeypatc
     assert said in capsys.readouterr().out
 
 
-def test_warm_up__says_where_the_kernels_are(capsys):
+def test_warm_up__says_where_the_kernels_are_and_asks_for_a_folder(capsys, monkeypatch):
     assert main(['warm-up']) == 0
     assert str(_jit.CACHE_FOLDER) in capsys.readouterr().out
     assert linearize.signatures
     assert linearize_in_contact.signatures
     assert invariant_filter.carry.signatures
-
-
-def test_warm_up__without_a_folder_is_an_error(capsys, monkeypatch):
     monkeypatch.setattr(_jit, 'CACHE_FOLDER', None)
     assert main(['warm-up']) == 1
     assert 'set NUMBA_CACHE_DIR' in capsys.readouterr().err

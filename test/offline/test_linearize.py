@@ -208,10 +208,7 @@ def test_stores__are_those_of_fsspec_and_bytes_do_not_depend_on_workers(
 def test_finished_dataset__is_not_made_again_nor_shared_by_other_runs(bag, dataset, tmp_path):
     before = {file: file.stat().st_mtime_ns for file in dataset[0].rglob('*')}
     assert run(bag, dataset[0]) == dataset[1]._replace(computed=0)
-    for values, options in (
-        (None, {'every': 2}),
-        ({'gravity': [0.0, 0.0, -1.62]}, {}),
-    ):
+    for values, options in ((None, {'every': 2}), ({'gravity': [0.0, 0.0, -1.62]}, {})):
         with pytest.raises(RecordingError, match='dataset of another run'):
             run(bag, dataset[0], values, **options)
     assert {file: file.stat().st_mtime_ns for file in dataset[0].rglob('*')} == before
@@ -227,13 +224,17 @@ def test_unusable_inputs__are_dropped_and_counted(robot, samples, tmp_path, caps
     entries[9][2].header.stamp = entries[7][2].header.stamp  # duplicate
     bag = write_bag(tmp_path / 'bag', entries, robot[1])
     out = str(tmp_path / 'out.zarr')
-    assert main(['linearize', str(bag), '-o', out, '--workers', '1', '--json']) == 2
+    command = ['linearize', str(bag), '-o', out, '--workers', '1', '--json']
+    assert main(command) == 2
     printed = json.loads(capsys.readouterr().out)
     drops = {'NaN or inf': 1, 'stamp not after the last one': 1}
     assert (printed['samples'], printed['computed'], printed['drops']) == (10, 10, drops)
     found = open_dataset(out)
     assert found.sizes['time'] == 10
     assert found.attrs['drops'] == drops
+    Path(out, 'time/c/0').write_bytes(bytes(20))
+    assert main(command) == 1
+    assert 'out.zarr is a damaged dataset (RuntimeError' in capsys.readouterr().err
 
 
 ARM = """<robot name="arm">
@@ -270,9 +271,11 @@ def test_sample_without_linearization__is_nan_and_counted(tmp_path):
     ('option', 'said'),
     [
         ('--chunk=0', 'chunk is 0'),
+        ('--chunk=999999', 'chunk is 999999 samples, expected 1 to 207126'),
         ('--eig-rate=-1', 'eig_rate is -1.0'),
+        ('--eig-rate=1e308', 'eig_rate is 1e+308'),
         ('--rate=-5', 'rate is -5.0'),
-        ('--rate=inf', 'rate is inf'),
+        ('--rate=1e308', 'rate is 1e+308'),
         ('--every=0', 'every is 0'),
     ],
 )

@@ -5,6 +5,7 @@
 import json
 import pickle
 import re
+import shutil
 from pathlib import Path
 
 import numcodecs
@@ -322,7 +323,7 @@ class Runs:
 
 
 @pytest.mark.parametrize('verb', ['report', 'compare'])
-def test_foreign_zarr__is_named_and_never_unpickled(tmp_path, capsys, verb, monkeypatch):
+def test_foreign_zarr__is_named_and_never_unpickled(dataset, tmp_path, capsys, verb, monkeypatch):
     monkeypatch.setattr(numcodecs.pickles, 'ALLOW_UNSAFE_PICKLE_DECODE', True, raising=False)
     proof = tmp_path / 'proof'
     with_objects = zarr.open_group(tmp_path / 'objects', mode='w', zarr_format=2)
@@ -339,17 +340,16 @@ def test_foreign_zarr__is_named_and_never_unpickled(tmp_path, capsys, verb, monk
     packed.attrs['format'] = store.FORMAT
     packed.create_array('time', shape=(2,), dtype=float, compressors=zarr.codecs.GzipCodec())
     (tmp_path / 'nothing').mkdir()
-    cut = zarr.open_group(tmp_path / 'cut', mode='w')
-    cut.attrs['format'] = store.FORMAT
-    blosc = zarr.codecs.BloscCodec()
-    cut.create_array('time', data=np.arange(99), compressors=blosc, dimension_names=['time'])
-    (tmp_path / 'cut/time/c/0').write_bytes(bytes(20))
+    for name, chunk in (('cut', 'time/c/0'), ('late', 'A/c/0/0/0')):
+        shutil.copytree(dataset, tmp_path / name)
+        (tmp_path / name / chunk).write_bytes(bytes(20))
     for name, said in (
         ('nothing', 'is no dataset'),
         ('objects', 'is no dataset'),
         ('foreign', "has format None, expected 'geolin_ros dataset 3'"),
         ('damaged', 'is a damaged dataset'),
         ('cut', 'is a damaged dataset (RuntimeError: '),
+        ('late', 'late is a damaged dataset (RuntimeError: '),
         ('packed', "array 'time' is stored by gzip, expected"),
     ):
         paths = [str(tmp_path / name)] * (2 if verb == 'compare' else 1)

@@ -71,11 +71,10 @@ def run(options: argparse.Namespace) -> int:
         'before_the_start': counts.skipped,
         'dropped': {cause.value: count for cause, count in counts.drops.items()},
     }
-    show(
-        options,
-        result,
+    text = (
         f'{options.output}: {counts.answered} odometries of {counts.received} joint states, '
         f'{counts.skipped} before the start, {counts.dropped} inputs dropped; its inputs are not '
-        f'in it, give both: geolin inspect {" ".join(map(str, options.bags))} {options.output}',
+        f'in it, give both: geolin inspect {" ".join(map(str, options.bags))} {options.output}'
     )
+    show(options, result, text)
     return exit_status(counts.answered, result['dropped'])

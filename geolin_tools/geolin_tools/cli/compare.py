@@ -16,8 +16,9 @@ from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.mjcf import is_mjcf
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Watch
+from geolin_ros.offline.store import undamaged
 from geolin_ros.robots import ROBOTS, locate
-from geolin_ros.typing import Array
+from geolin_ros.typing import Array, IntArray
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +80,7 @@ def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
         raise RecordingError(f'{a} and {b} have no stamp in common, expected runs of one bag')
     attributes = ('robot', 'model_hash', 'bags', 'drops', 'complete')
     mine, other = (
-        {name: run.attrs.get(name) for name in attributes} | run.attrs['settings']
+        {name: run.attrs.get(name) for name in attributes} | run.attrs.get('settings', {})
         for run in (first, second)
     )
     sentences = [
@@ -97,15 +98,15 @@ def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
             sentences.append(f'{name} has shapes {x.shape[1:]} and {y.shape[1:]}')
             continue
         steps = (slice(k, k + STRIDE) for k in range(0, len(common), STRIDE))
-        quantities[name] = _apart(
-            (x.isel(time=in_a[step]).values, y.isel(time=in_b[step]).values) for step in steps
-        )
-    return {
-        'kind': 'runs',
-        'common': len(common),
-        'differences': sentences,
-        'quantities': quantities,
-    }
+        pairs = ((_rows(a, x, in_a[step]), _rows(b, y, in_b[step])) for step in steps)
+        quantities[name] = _apart(pairs)
+    found = {'differences': sentences, 'quantities': quantities}
+    return {'kind': 'runs', 'common': len(common), **found}
+
+
+def _rows(path: str, variable: Any, rows: IntArray) -> Array:
+    with undamaged(path):
+        return np.asarray(variable[rows].values)
 
 
 def _apart(pairs: Iterable[tuple[Array, Array]]) -> dict[str, float]:
@@ -134,11 +135,10 @@ def _compare_models(a: str, b: str) -> Difference:
         if isinstance(mine, tuple) and set(mine) != set(other):
             lost, new = [x for x in mine if x not in other], [x for x in other if x not in mine]
             sentences.append(f'{name}: {lost} only in {a}, {new} only in {b}')
+        elif isinstance(mine, tuple) and mine != other:
+            sentences.append(f'{name} are in another order')
         elif mine != other:
-            another = (
-                'are in another order' if isinstance(mine, tuple) else f'is {mine} and {other}'
-            )
-            sentences.append(f'{name} {another}')
+            sentences.append(f'{name} is {mine} and {other}')
     if same is not None:
         rng, neutral = np.random.default_rng(0), first.neutral_state()
         steps = rng.uniform(-1.0, 1.0, (STATES, 2 * first.m))
@@ -148,9 +148,5 @@ def _compare_models(a: str, b: str) -> Difference:
         for name in ('A', 'B', 'nu_dot'):
             x, y = (getattr(result, name) for result in results)
             quantities[name] = _apart([(x, y)])
-    return {
-        'kind': 'models',
-        'common': STATES if is_alike else 0,
-        'differences': sentences,
-        'quantities': quantities,
-    }
+    found = {'differences': sentences, 'quantities': quantities}
+    return {'kind': 'models', 'common': STATES if is_alike else 0, **found}

@@ -21,6 +21,7 @@ from geolin_ros.errors import ConfigurationError, RecordingError
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.offline.points import Watch
+from geolin_ros.offline.store import undamaged
 from geolin_ros.spatial import se3
 from geolin_ros.stream.analysis import STILL, continuous_rates
 from geolin_ros.stream.parameters.file import default_values
@@ -65,8 +66,9 @@ def run(options: argparse.Namespace) -> int:
             f'{options.dataset} has no finished samples, expected some; run linearize again'
         )
     chosen = _chosen(dataset, instants, options.at)
-    content = _content(dataset, chosen, Progress(options, ' parts'))
-    title = f'{dataset.attrs["robot"]}: {", ".join(dataset.attrs["bags"])}'
+    with undamaged(options.dataset):
+        content = _content(dataset, chosen, Progress(options, ' parts'))
+    title = f'{content["robot"]}: {", ".join(content["bags"])}'
     write_page(output, 'report', title, content)
     size = output.stat().st_size
     result = {'output': str(output), 'bytes': size}
@@ -121,7 +123,7 @@ def _chosen(dataset: Dataset, instants: int, at: Sequence[float]) -> IntArray:
 
 def _evenly(total: int, most: int) -> IntArray:
     """Return the numbers of at most so many samples."""
-    return np.unique(np.linspace(0, total - 1, most).round().astype(np.int64))
+    return np.unique(np.linspace(0, total - 1, min(total, most)).round().astype(np.int64))
 
 
 def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]:
@@ -133,7 +135,7 @@ def _content(dataset: Dataset, chosen: IntArray, watch: Watch) -> dict[str, Any]
     total = len(time)
     names = ['H', 's', 'v', 'r', 'tau', 'nu_dot', 'contact_active', 'contact_load']
     traced = dataset[[name for name in names if name in dataset]]
-    traced = traced.isel(time=_evenly(total, min(total, TRACES)))
+    traced = traced.isel(time=_evenly(total, TRACES))
     return {
         'robot': attributes['robot'],
         'bags': attributes['bags'],
