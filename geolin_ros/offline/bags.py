@@ -9,7 +9,7 @@ import shutil
 from array import array
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from rosbags.interfaces import (
@@ -25,7 +25,7 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from geolin_ros.errors import RecordingError
+from geolin_ros.errors import RecordingError, check_choice
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 ODOMETRY = 'nav_msgs/msg/Odometry'
@@ -118,26 +118,23 @@ class BagWriter:
     """Writes one bag; to be used as a context manager.
 
     After an exception inside, the bag ends with what was written so far, and can be read. Writing
-    ends while there is still `ROOM` for that. Raises `RecordingError` if the folder ``path``
-    exists or cannot be written so; `OSError`, as all other methods, if the disk is full.
+    ends while there is still `ROOM` for that. Raises `ConfigurationError` if the storage has no
+    such compression, `RecordingError` if the folder ``path`` exists or cannot be written so;
+    `OSError`, as all other methods, if the disk is full.
     """
 
     def __init__(
         self, path: str | Path, storage: Storage = 'mcap', compression: Compression = 'none'
     ) -> None:
-        if (storage, compression) == ('sqlite3', 'storage'):
-            raise RecordingError(
-                f"compression of {path} is 'storage', expected 'file' or 'message' with sqlite3"
-            )
+        check_choice(f'storage of {path}', storage, get_args(Storage))
+        kinds = [kind for kind in get_args(Compression) if kind != 'storage' or storage == 'mcap']
+        check_choice(f'compression of {path} with {storage}', compression, kinds)
         self._path = Path(path)
         self._require_room(next(p for p in self._path.absolute().parents if p.exists()))
         try:
-            self._writer = Writer(
-                path, version=FORMAT, storage_plugin=StoragePlugin[storage.upper()]
-            )
-            self._writer.set_compression(
-                CompressionMode[compression.upper()], CompressionFormat.ZSTD
-            )
+            plugin, mode = StoragePlugin[storage.upper()], CompressionMode[compression.upper()]
+            self._writer = Writer(path, version=FORMAT, storage_plugin=plugin)
+            self._writer.set_compression(mode, CompressionFormat.ZSTD)
             self._writer.open()
         except WriterError as error:
             raise RecordingError(

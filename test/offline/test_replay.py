@@ -12,7 +12,8 @@ from support.bags import START, Messages, write_bag
 
 from geolin_ros import open_dataset
 from geolin_ros.cli import main
-from geolin_ros.errors import RecordingError
+from geolin_ros.errors import ConfigurationError, RecordingError
+from geolin_ros.offline.bags import BagWriter
 from geolin_ros.offline.linearize import linearize
 from geolin_ros.offline.recording import Recording
 from geolin_ros.offline.replay import replay
@@ -98,7 +99,9 @@ def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):
     path = tmp_path / 'bag'
     command = ['replay', str(bag), '-o', str(path), '--node', '/dog', '--storage', 'sqlite3']
     assert main([*command, '--compression', 'storage']) == 1
-    assert f"compression of {path} is 'storage', expected 'file'" in capsys.readouterr().err
+    assert f"of {path} with sqlite3 is 'storage', expected one of " in capsys.readouterr().err
+    with pytest.raises(ConfigurationError, match=r"of .*bag with mcap is 'zip', expected one of"):
+        BagWriter(path, compression='zip')
     assert main([*command, '--compression', 'file', '-p', 'max_rate:=100', '--json']) == 0
     assert json.loads(capsys.readouterr().out) == {
         'output': str(path),
@@ -108,9 +111,7 @@ def test_command__writes_what_it_is_told_to(bag, tmp_path, capsys):
         'dropped': {},
     }
     with Recording([path]) as recording:
-        assert recording.counts == {
-            f'/dog/{name}': 50 for name in ('linearization', 'forward_dynamics', 'summary')
-        }
+        assert recording.counts == {topic.replace('linearizer', 'dog', 1): 50 for topic in TOPICS}
     assert [file.suffix for file in path.glob('bag*')] == ['.zstd']
     assert main(command) == 1
     assert 'exists already' in capsys.readouterr().err
