@@ -173,7 +173,7 @@ class Batches:
         model, samples, workspace = self.model, self._samples, self._linearizer.workspace
         if workspace.constraints:
             samples = None
-        data = state_rows(model, states)
+        data, wrenches = state_rows(model, states), wrenches or ()
         count = len(data)
         given = np.zeros((count, 6 + model.n))
         given[:, 6:] = rows('tau', tau, model.n, model, count)

@@ -250,7 +250,7 @@ class Linearizer:
         status = run()
         if status != OK:
             return self._settle(chosen, status, about, wrenches)
-        about.renew(tuple(wrenches))
+        about.renew(tuple(wrenches or ()))
         return L
 
     def _settle(

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from geolin_ros.errors import check_choice
+from geolin_ros.errors import InputError, check_choice
 from geolin_ros.kernels.packing.types import (
     BODY_WRENCH,
     WORLD_ORIENTED_WRENCH,
@@ -57,10 +57,12 @@ External = Sequence[Wrench]
 def pack(model: TreeModel, wrenches: External) -> Wrenches:
     """Return wrenches as arrays for kernels, on bodies instead of links.
 
-    Raises `UnknownNameError` if a link is not part of the model, `ConfigurationError` if a kind is
-    none of the three, `ShapeError` or `NotFiniteError` if a force, moment or point is not three
-    finite numbers.
+    Raises `InputError` if they are anything else, `UnknownNameError` if a link is not part of the
+    model, `ConfigurationError` if a kind is none of the three, `ShapeError` or `NotFiniteError` if
+    a force, moment or point is not three finite numbers.
     """
+    if not (isinstance(wrenches, Collection) and all(isinstance(w, Wrench) for w in wrenches)):
+        raise InputError(f'wrenches is {wrenches!r:.80}, expected a sequence of Wrench')
     count = len(wrenches)
     body, kind = np.zeros((2, count), np.int64)
     packed = Wrenches(body, kind, np.zeros((count, 6)), np.zeros((count, 3)))

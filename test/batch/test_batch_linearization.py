@@ -32,9 +32,7 @@ def operating_points(model, count, rng):
 
 
 def state_of(model, row):
-    state = model.neutral_state()
-    state.data[:] = row
-    return state
+    return model.neutral_state().over(row.copy())
 
 
 def assert_as_one_by_one(model, states, tau, found, reference='moving', wrenches=()):
@@ -147,7 +145,7 @@ def test_singular_sample__names_the_joint():
 
 def test_wrong_arguments__are_refused():
     rng = np.random.default_rng(11)
-    model, other = (random_model(rng, 4)[1] for _ in range(2))
+    model = random_model(rng, 4)[1]
     linearizer = Linearizer(model).batch
     states, tau = operating_points(model, 3, rng)
     with pytest.raises(ShapeError, match=r'states has shape \(3, 29\), expected \(N, 30\)'):
@@ -160,9 +158,11 @@ def test_wrong_arguments__are_refused():
         linearizer(states, tau, out=Linearizer(random_model(rng, 5)[1]).batch.room(3))
     with pytest.raises(UnknownNameError):
         linearizer(states, tau, wrenches=[Wrench('nowhere')])
+    with pytest.raises(geolin_ros.errors.InputError, match="is 'base', expected a sequence of Wr"):
+        linearizer(states, tau, wrenches='base')
+    assert linearizer(states, tau, wrenches=None).external == ()
     with pytest.raises(ConfigurationError, match='threads is 0'):
-        Linearizer(model).batch(states, tau, threads=0)
-    assert other.n == model.n
+        linearizer(states, tau, threads=0)
 
 
 def access_everything():
