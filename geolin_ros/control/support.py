@@ -136,6 +136,11 @@ class Support:
         return np.asarray(self.points, dtype=np.float64) @ H[:3, :3].T + H[:3, 3]
 
 
+def support_texts(text: str) -> list[str]:
+    """Return the texts for `Support.parse` of one that has commas between them."""
+    return re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', text.replace(' ', ''))
+
+
 def support_polygon(points: Array) -> Array:
     """Return the corners (k, 2) of the hull of points (k, 3) seen from above; 2 or 1 of a line."""
     flat = np.unique(np.round(points[:, :2], 9), axis=0)

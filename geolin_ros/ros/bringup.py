@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The nodes of one robot that stands, connected: what bringup.launch.py starts."""
 
-import re
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 
-from geolin_ros.control.support import Support
+from geolin_ros.control.support import Support, support_texts
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.optional import not_installed
 
@@ -46,7 +45,7 @@ def chain(
     ``nodes``, odometry and contacts are inputs. Raises `ConfigurationError` if there are no feet,
     or one is not understood.
     """
-    texts = re.findall(r'[^,@]+(?:@[^,]*,[^,]*,[^,]*)?', feet.replace(' ', ''))
+    texts = support_texts(feet)
     if not texts:
         raise ConfigurationError(
             'feet is empty, expected the frames that the robot stands on, as '

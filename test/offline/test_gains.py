@@ -37,7 +37,7 @@ def squat_bag(robot, tmp_path_factory):
 def test_gains__are_for_the_contacts_and_postures_of_the_bag(squat_bag, robot, tmp_path, capsys):
     model, _ = robot
     out = tmp_path / 'gains.yaml'
-    feet = ','.join(f'{frame}:0.02' for frame in FEET)
+    feet = ','.join(f'{frame}:0.02@0,0,0' for frame in FEET)
     command = ['gains', str(squat_bag), '-o', str(out), '--feet', feet, '--postures', '2']
     assert main([*command, '--tolerance', 'inf', '--json']) == 0
     found = json.loads(capsys.readouterr().out)['contact_sets']

@@ -20,7 +20,7 @@ from geolin_ros.cli._options import (
     show,
 )
 from geolin_ros.control.equilibrium import Equilibrium, equilibrium
-from geolin_ros.control.support import Support
+from geolin_ros.control.support import Support, support_texts
 from geolin_ros.description import Loop
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.errors import ConfigurationError, InfeasibleError, RecordingError, counted
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     """Design the gains and write them; 1 if no visited posture has an equilibrium."""
     if options.postures < 1:
         raise ConfigurationError(f'--postures is {options.postures}, expected 1 or more')
-    feet = [Support.parse(text) for text in options.feet.split(',') if text]
+    feet = [Support.parse(text) for text in support_texts(options.feet)]
     with open_bags(options) as source:
         model = source.model
         visits = _visited(source, feet, Progress(options))
