@@ -13,10 +13,11 @@ import importlib
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
@@ -52,12 +53,13 @@ def main(arguments: list[str] | None = None) -> int:
     goes, and with 141 when nobody reads on; what it was writing is brought to an end or removed.
     Without ``arguments`` it is the whole program: no signal disturbs what Python does at its end.
     """
-    usual = {number: signal.getsignal(number) for number in ENDS}
+    usual, hook = {number: signal.getsignal(number) for number in ENDS}, sys.unraisablehook
     received: list[tuple[int, float]] = []
     # of jobs in the background SIGINT is ignored, with nohup SIGHUP
     by_default = signal.default_int_handler, signal.SIG_DFL
     handled = [number for number, handler in usual.items() if handler in by_default]
-    after = usual | dict.fromkeys(handled if arguments is None else (), signal.SIG_IGN)
+    is_program = arguments is None
+    after = usual | dict.fromkeys(handled if is_program else (), signal.SIG_IGN)
     for number in handled:
         signal.signal(number, _leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)  # blocked in .venv until now
@@ -74,6 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
         name, interrupted = f'geolin {options.command}', options.interrupted
         for number in handled:
             signal.signal(number, _once(received))
+        sys.unraisablehook = _again(received, hook)
         with warnings.catch_warnings(), compile_line(name):
             warnings.simplefilter('ignore', ModelWarning)  # `info` and `lint-urdf` print them
             given = dict(map(argument_of, getattr(options, 'xacro_args', ())))
@@ -94,6 +97,8 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         for number, handler in after.items():
             signal.signal(number, handler)
+        if not is_program:
+            sys.unraisablehook = hook
     return status
 
 
@@ -120,6 +125,23 @@ def _once(received: list[tuple[int, float]]) -> Callable[[int, object], None]:
             raise KeyboardInterrupt
 
     return interrupt
+
+
+def _again(received: list[tuple[int, float]], usual: Callable[[Any], Any]) -> Callable[..., None]:
+    """Return a hook for exceptions that Python ignores, as in callbacks of weak references.
+
+    An interruption that is lost there comes again; after one, all others are left out.
+    """
+
+    def hook(ignored: Any) -> None:
+        if not received:
+            usual(ignored)
+        elif isinstance(ignored.exc_value, KeyboardInterrupt):
+            number, _ = received.pop()
+            received.clear()  # it is no second one of the same
+            threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+
+    return hook
 
 
 def _leave(number: int, frame: object) -> None:

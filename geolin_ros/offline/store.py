@@ -44,14 +44,14 @@ def open_group(path: str, mode: Any) -> Any:
     Raises `RecordingError` if there is no dataset, it has arrays with other codecs than `CODECS`,
     or the store cannot be reached.
     """
-    try:
-        with reached(path):
+    with reached(path):
+        try:
             group = zarr.open_group(path, mode=mode, zarr_format=3)
             members: Any = dict(group.arrays())
-    except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
-        raise RecordingError(
-            f'{path} is no dataset, expected one that `geolin linearize` has written'
-        ) from error
+        except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
+            raise RecordingError(
+                f'{path} is no dataset, expected one that `geolin linearize` has written'
+            ) from error
     for name, member in members.items():
         codecs = {codec['name'] for codec in member.metadata.to_dict()['codecs']}
         if codecs - CODECS:
@@ -64,10 +64,10 @@ def open_group(path: str, mode: Any) -> Any:
 
 @contextmanager
 def reached(path: str) -> Iterator[None]:
-    """Raise `RecordingError` for those of a store's own package, of which each has others."""
+    """Raise `RecordingError` for errors of a store's own package, of which each has others."""
     try:
         yield
-    except (GeolinError, OSError, KeyError):
+    except GeolinError:
         raise
     except ImportError as error:
         raise RecordingError(
@@ -118,24 +118,26 @@ def create(
     ``lengths`` of them are in a chunk, by their dimension. Inside a chunk the samples of an entry
     stand side by side: they are alike, which is what compression lives on.
     """
-    names.to_zarr(path, mode='w', **PLAIN)
-    group = open_group(path, 'r+')
-    for dimension, dataset in like.items():
-        for name, variable in dataset.variables.items():
-            inner = variable.shape[1:]
-            is_time = variable.dtype.kind == 'M'
-            group.create_array(
-                str(name),
-                shape=(rows, *inner),
-                chunks=(lengths[dimension], *inner),
-                dtype=np.int64 if is_time else variable.dtype,
-                filters=[TransposeCodec(order=(*range(1, 1 + len(inner)), 0))] if inner else None,
-                serializer=BytesCodec(),
-                compressors=[BloscCodec(cname='lz4', clevel=5, shuffle='shuffle')],
-                fill_value=NEVER if is_time else variable.dtype.type(0),
-                dimension_names=[str(of) for of in variable.dims],
-                attributes=STAMPS if is_time else variable.attrs,
-            )
+    with reached(path):
+        names.to_zarr(path, mode='w', **PLAIN)
+        group = open_group(path, 'r+')
+        for dimension, dataset in like.items():
+            for name, variable in dataset.variables.items():
+                inner = variable.shape[1:]
+                order = *range(1, 1 + len(inner)), 0
+                is_time = variable.dtype.kind == 'M'
+                group.create_array(
+                    str(name),
+                    shape=(rows, *inner),
+                    chunks=(lengths[dimension], *inner),
+                    dtype=np.int64 if is_time else variable.dtype,
+                    filters=[TransposeCodec(order=order)] if inner else None,
+                    serializer=BytesCodec(),
+                    compressors=[BloscCodec(cname='lz4', clevel=5, shuffle='shuffle')],
+                    fill_value=NEVER if is_time else variable.dtype.type(0),
+                    dimension_names=[str(of) for of in variable.dims],
+                    attributes=STAMPS if is_time else variable.attrs,
+                )
     return group
 
 

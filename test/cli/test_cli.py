@@ -179,24 +179,28 @@ def test_supports__of_frames_alone_are_read_again_and_again_without_a_crash():
 
 
 INTERRUPTED_WHILE_IT_IMPORTS = """
-import atexit, importlib.abc, os, signal, sys
+import atexit, importlib.abc, os, signal, sys, time, weakref
 
 class Interruption(importlib.abc.MetaPathFinder):
     def find_spec(self, name, *_):
         if name == module:
             sys.meta_path.remove(self)
+            if kind == 'ignored':
+                kept = weakref.ref(thing := Interruption(), lambda _: interrupt())
+                del thing
+                time.sleep(60)
             try:
                 interrupt()
                 interrupt()
             except KeyboardInterrupt:
-                if is_of_c:
+                if kind == 'C':
                     raise ImportError('initialization failed')
                 raise
 
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
-module, is_of_c = sys.argv.pop(1), sys.argv.pop(1) == 'C'
+module, kind = sys.argv.pop(1), sys.argv.pop(1)
 sys.meta_path.insert(0, Interruption())
 atexit.register(interrupt)
 from geolin_ros.cli import main
@@ -209,6 +213,7 @@ sys.exit(main())
     [
         ('Python', 'argparse', ['info', QUADRUPED]),
         ('Python', 'geolin_ros.model.tree', ['info', QUADRUPED]),
+        ('ignored', 'geolin_ros.model.tree', ['info', QUADRUPED]),
         ('C', 'scipy.optimize', ['gain-bank', QUADRUPED, 'gains.npz', '--contacts', *FEET]),
     ],
     ids=lambda given: None if isinstance(given, list) else given,
