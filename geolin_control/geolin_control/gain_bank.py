@@ -51,10 +51,8 @@ SAME = 1e-10
 class Route:
     """Gains along postures on the same contacts, in order; of one alone it holds everywhere.
 
-    Attributes
-    ----------
-    errors : (knots - 1,)
-        Relative error of the gain halfway between two knots, as found when the bank was built.
+    ``errors`` (knots - 1,) are relative ones of the gain halfway between two knots, as found when
+    the bank was built.
     """
 
     knots: tuple[Gains, ...]
@@ -103,22 +101,14 @@ def build(
     *,
     tolerance: float = TOLERANCE,
 ) -> GainBank:
-    """Return a bank of gains along routes.
+    """Return a bank of gains along routes, each of equilibria in order on the same contacts.
 
-    Parameters
-    ----------
-    routes
-        For each set of contacts equilibria in order, with the same contacts each.
-    tolerance
-        Largest relative error of an interpolated gain, beyond which equilibria are added halfway.
+    Equilibria are added halfway where the relative error of an interpolated gain is above
+    ``tolerance``.
 
-    Raises
-    ------
-    ConfigurationError
-        If the contacts change along a route, or two routes have the same.
-    NotStabilizableError, InfeasibleError
-        If a posture cannot be regulated; if one halfway has no equilibrium, or more than
-        `MOST_KNOTS` are needed.
+    Raises `ConfigurationError` if the contacts change along a route, or two routes have the same;
+    `NotStabilizableError` if a posture cannot be regulated; `InfeasibleError` if one halfway has
+    no equilibrium, or more than `MOST_KNOTS` are needed.
     """
     found: dict[frozenset[str], Route] = {}
     for points in routes:

@@ -146,8 +146,6 @@ class Regulator:
 
     Parameters
     ----------
-    supports
-        All frames it can stand on; at first it stands on all of them.
     bank
         Gains designed offline: they are used, and none are designed. Those of a gait are played:
         the robot stands at its reference until feedback has taken over, then it walks from there.
@@ -155,7 +153,7 @@ class Regulator:
     Attributes
     ----------
     supports
-        By name; those of ``standing_on`` are in force.
+        All frames it can stand on, by name; those of ``standing_on``, at first all, are in force.
     source, failure
         What the gains were made of, and why the last design failed, or empty.
     reference

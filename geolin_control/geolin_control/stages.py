@@ -140,17 +140,11 @@ class StageProblem:
     ) -> Solution:
         """Solve from the inputs and multipliers of the last solution.
 
-        Raises `ShapeError` if z0 has another size. A solution that is not finite makes this
-        problem `forget`.
+        There are ``rounds`` updates of the multipliers, violations shrink with each; and at most
+        ``newton_steps`` recursions in a round, ``most`` in all: it bounds the time.
 
-        Parameters
-        ----------
-        z0 : (n_x,)
-            The first state.
-        rounds
-            Updates of the multipliers: violations shrink with each.
-        newton_steps, most
-            The largest number of recursions in a round, and in all: it bounds the time.
+        Raises `ShapeError` if the first state z0 (n_x,) has another size. A solution that is not
+        finite makes this problem `forget`.
         """
         first, sizes = np.asarray(z0, dtype=np.float64), self._sizes
         if first.shape != (sizes.n_x,):

@@ -37,19 +37,11 @@ LOST = 1e9
 class Feet:
     """Points of contact frames: the origin of a point, four corners about that of a surface.
 
+    The corners are ``sole`` [m] from the middle, along x and along y; ``imu`` is a link that is
+    fixed to the base: where the IMU is, and its axes.
+
     Raises `ConfigurationError` if the base is fixed, the IMU is not on it, or there are no
     contacts; `UnknownNameError` if a link is not part of the robot.
-
-    Parameters
-    ----------
-    model
-        A robot with a floating base.
-    imu
-        A link that is fixed to the base: where the IMU is, and its axes.
-    contacts
-        Frames that may touch the ground.
-    sole
-        Distance of the corners of a surface from its middle, along x and along y [m].
 
     Attributes
     ----------
@@ -94,12 +86,8 @@ class Feet:
     def seen(self, s: Array) -> tuple[Array, Array]:
         """Return what the IMU sees at joint positions (n,), in its axes.
 
-        Returns
-        -------
-        h : (K, 3)
-            The points [m].
-        J : (K, 6, 6 + n)
-            What takes base twist and joint rates to [linear; angular] of the points.
+        These are the points h (K, 3) [m], and J (K, 6, 6 + n), which takes base twist and joint
+        rates to [linear; angular] of the points.
         """
         self._state.s[:] = s
         (h,), (self.axes,), (J,) = self._points(self._state.data[np.newaxis])
@@ -114,17 +102,13 @@ class Feet:
 class FootForces:
     """What the equations of motion say of the forces at the feet.
 
-    Of the motion M nu_dot + h = [0; tau] + sum J_k' f_k, all but f_k is measured: no base pose is
-    needed, as the accelerometer reads accelerations less gravity. The angular acceleration of the
-    base counts as none. Least squares over all rows: those of joints say most, those of the base
-    what straight legs do not. With w their weights and A = w J',
+    Of the motion M nu_dot + h = [0; tau] + sum J_k' f_k, all but f_k, the force at a point or the
+    wrench at a surface, is measured: no base pose is needed, as the accelerometer reads
+    accelerations less gravity. The angular acceleration of the base counts as none. Least squares
+    over all rows: those of joints say most, those of the base what straight legs do not. With w
+    their weights and A = w J',
 
         (A' A + LEAST^2 tr(A' A) 1) f = A' w (what is lacking)
-
-    Parameters
-    ----------
-    feet
-        The robot, its IMU and its contacts: a force at a point, a wrench at a surface.
     """
 
     def __init__(self, feet: Feet) -> None:
@@ -218,7 +202,7 @@ class BaseFilter:
 
     Points on the ground stand, but for their slip and, of round feet, rolling. A point that is
     seen too far from where it stood is let go, and believed in again after ``distrust``; if all
-    are, the velocity of the base is as uncertain as at the start.
+    are, the velocity of the base is as uncertain as at the start. ``let_go`` counts such points.
 
     Parameters
     ----------
@@ -231,11 +215,6 @@ class BaseFilter:
     flat_ground
         Standard deviation of the heights at which points land, about that of the first ones; 0:
         they are not known [m].
-
-    Attributes
-    ----------
-    let_go
-        How many points were let go.
     """
 
     def __init__(
@@ -274,20 +253,18 @@ class BaseFilter:
 
         At rest, or moving as fast as the deviation of the velocity says.
         """
-        d, P = self.deviations, self._P
+        d, variances = self.deviations, self._variances
         up = acceleration / np.linalg.norm(acceleration)
         axes = self.feet.imu_H_base[:3, :3]
         forward = axes[:, 0] if abs(up @ axes[:, 0]) < 0.99 else axes[:, 2]  # nose up or down
         side = np.cross(up, forward)
         side /= np.linalg.norm(side)
-        self._X[:], self._b[:], P[:] = 0.0, 0.0, 0.0
+        self._X[:], self._b[:], self._P[:] = 0.0, 0.0, 0.0
         turned = rotation_from_rpy((0.0, 0.0, yaw))
         self._X[:, :3] = turned @ (np.cross(side, up), side, up)
         self._X[:, 4] = (x, y, 0.0) - self._X[:, :3] @ self.feet.imu_H_base[:3, 3]
-        P[0, 0] = P[1, 1] = d.tilt**2
-        P[3:6, 3:6] = d.velocity**2 * np.eye(3)
-        P[9:12, 9:12] = d.gyro_bias**2 * np.eye(3)
-        P[12:15, 12:15] = d.accelerometer_bias**2 * np.eye(3)
+        variances[:2], variances[3:6] = d.tilt**2, d.velocity**2
+        variances[9:12], variances[12:15] = d.gyro_bias**2, d.accelerometer_bias**2
         self._active[:], self._until[:], self._rules[6] = False, time, 0.0
         self._kept, self._times[0], self.time = 0, time, time
         self._newest = np.array((0.0, 0.0, 0.0, *acceleration))

@@ -174,17 +174,10 @@ class BaseStream(TopicStream[BaseAnswer]):
 
     It starts at rest, upright by the first samples, above ``start`` and with its lowest foot at
     height zero. It starts anew after a clock was set back or the IMU was silent for longer than a
-    second. An input that cannot be used is counted and reported to ``on_drop``. Topics:
-    ``joint_states``, ``contact_states``, that of the IMU and those of foot forces. Raises
-    `ConfigurationError` or `UnknownNameError` as `Feet`; or if contacts are of kinds that are no
-    feet.
-
-    Parameters
-    ----------
-    model
-        A robot with a floating base.
-    counts
-        Where to count, to go on with the counts of an earlier stream.
+    second. An input that cannot be used is counted, in ``counts`` of an earlier stream or in new
+    ones, and reported to ``on_drop``. Topics: ``joint_states``, ``contact_states``, that of the
+    IMU and those of foot forces. Raises `ConfigurationError` or `UnknownNameError` as `Feet`; or
+    if contacts are of kinds that are no feet.
     """
 
     def __init__(
@@ -204,10 +197,7 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._rates, self._filtered = Differentiator(settings.rate_cutoff), ['']
         self._accelerations = Differentiator(settings.rate_cutoff)
         self._state, self._tau = model.neutral_state(), np.zeros(model.n)
-        self._epoch: int | None = None  # stamp of the start [ns]
-        self._levelling: list[Array] = []
-        self._repeats = False  # whether the last IMU message was used by the filter
-        self._ground: float | None = None  # height of the lowest foot at the start [m]
+        self._start_anew()
         self._last_stamp: int | None = None
         self._topics: dict[str, Callable[[Any], BaseAnswer | None]] = {
             'joint_states': self._take_joint_state,
@@ -246,8 +236,10 @@ class BaseStream(TopicStream[BaseAnswer]):
         self._start_anew()
 
     def _start_anew(self) -> None:
-        self._epoch, self._levelling, self._ground = None, [], None
-        self._repeats = False
+        self._epoch: int | None = None  # stamp of the start [ns]
+        self._levelling: list[Array] = []
+        self._repeats = False  # whether the last IMU message was used by the filter
+        self._ground: float | None = None  # height of the lowest foot at the start [m]
         self._filter.let_go = 0
 
     def _take_imu(self, message: Any) -> None:

@@ -25,16 +25,8 @@ class ImuTopic(NamedTuple):
 class ImuInput(NewestMessage):
     """Keeps the newest sample of an IMU.
 
-    Raises `UnknownNameError` if its link is not part of the robot.
-
-    Parameters
-    ----------
-    max_skew
-        Longest distance in time to a joint state [s].
-    frame_prefix
-        Of the frame in messages.
-    turning
-        Finds the angular acceleration; None: nobody asks for it.
+    It counts within ``max_skew`` [s] of a joint state; ``turning`` finds the angular acceleration,
+    None: nobody asks for it. Raises `UnknownNameError` if its link is not part of the robot.
 
     Attributes
     ----------

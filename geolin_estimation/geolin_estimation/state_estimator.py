@@ -52,12 +52,8 @@ _motion = struct.Struct('<3d72x3d').unpack_from  # [gyro; accelerometer], a cova
 class ImuQueue:
     """IMU samples of a subscription that wait until they are needed, and are then taken together.
 
-    For an executor to wake up for each of them takes several times as long as they do.
-
-    Parameters
-    ----------
-    subscription
-        Raw, of sensor_msgs/Imu; its callback takes the bytes of a message.
+    For an executor to wake up for each of them takes several times as long as they do. The
+    subscription is raw, of sensor_msgs/Imu; its callback takes the bytes of a message.
     """
 
     def __init__(self, subscription: Any) -> None:

@@ -178,25 +178,17 @@ class TorqueEstimate(NamedTuple):
 class TorqueStream(TopicStream[TorqueEstimate]):
     """Estimates torques and wrenches at each joint state from the newest of everything else.
 
-    An input that cannot be used is counted and reported to ``on_drop``; the next is taken as if
-    nothing had happened. Topics: ``joint_states``, those of IMUs and wrenches in the settings.
+    Joints have a single axis; those that mimic others have no torque of their own. ``links`` are
+    those whose wrenches are estimated: measured ones first, then unknown ones.
+
+    An input that cannot be used is counted, in ``counts`` of an earlier stream or in new ones, and
+    reported to ``on_drop``; the next is taken as if nothing had happened. Topics:
+    ``joint_states``, those of IMUs and wrenches in the settings.
 
     Raises `ConfigurationError` if a floating base has no IMU, two topics are about one link, or
     the robot has loops. Raises `UnsolvableError` if the available inputs do not determine the
     torques; it names them. Raises `UnknownNameError` or `UnsupportedJointError` if a link is not
     part of the robot, or a joint not of a kind that can be served.
-
-    Parameters
-    ----------
-    model
-        The robot: single-axis joints; those that mimic others have no torque of their own.
-    counts
-        Where to count, to go on with the counts of an earlier stream.
-
-    Attributes
-    ----------
-    links
-        Whose wrenches are estimated: measured ones first, then unknown ones.
     """
 
     def __init__(
@@ -230,7 +222,6 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         self._estimator = Estimator(model, self._sensors())
         system = self._estimator.system
         self._readings = np.zeros(system.rows - system.equations)
-        self._place = system.places
         self._bodies = [model.frame(link).body for link in self.links]
         self._map = np.eye(model.n + 6 * len(self.links))
         for i, link in enumerate(self.links):
@@ -324,7 +315,7 @@ class TorqueStream(TopicStream[TorqueEstimate]):
         """Estimate at a joint state; None at the first of a clock."""
         start = time.perf_counter()
         self.counts.received += 1
-        state, readings, place = self._state, self._readings, self._place
+        state, readings, place = self._state, self._readings, self._estimator.system.places
         stamp = nanoseconds(message.header.stamp)
         if starts_anew('joint state', stamp, self._last_stamp):
             self._rates.forget()

@@ -99,11 +99,9 @@ class Schedule:
 
     def delay(self, swing: Swing, ticks: int) -> None:
         """Let a swing last longer, and those after it begin later."""
-        at = self.swings.index(swing)
         swing.land += ticks
-        for later in self.swings[at + 1 :]:
-            if later.lift > swing.lift:
-                later.lift, later.land = later.lift + ticks, later.land + ticks
+        for later in self.swings[self.swings.index(swing) + 1 :]:
+            later.lift, later.land = later.lift + ticks, later.land + ticks
 
 
 @dataclass(frozen=True)

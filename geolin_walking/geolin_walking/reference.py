@@ -158,12 +158,8 @@ class Legs:
 class Planner:
     """Makes the reference of a robot, cycle after cycle.
 
-    Raises `ConfigurationError` if joints have several axes.
-
-    Parameters
-    ----------
-    posture
-        How it stands: height of the base, feet below it, positions of other joints.
+    Of its ``posture`` it keeps the height of the base, the feet below it and the positions of
+    other joints. Raises `ConfigurationError` if joints have several axes.
     """
 
     below = 0.015
@@ -393,13 +389,12 @@ class Planner:
         """Bend the legs of states so that feet are where they should be."""
         return self.legs.bend(data, feet, turns, self._passed)
 
-    def efforts(self, data: Array, stands: Array, at: Places | None = None) -> Array:
+    def efforts(self, data: Array, stands: Array, at: Places) -> Array:
         """Return inverse dynamics without acceleration, less the least forces of feet.
 
         Of rows (N, 22 + 2 n) of `State.data`, on the feet (N, K) that stand, which are ``at``.
         """
         model, count = self.model, len(data)
-        at = self.legs.points(data) if at is None else at
         h = inverse_dynamics(model, data, np.zeros((count, model.m)))
         rows = [
             at.J[:count, k, : support.rows] * stands[:, k, None, None]

@@ -141,17 +141,9 @@ class Plan:
 class Walker:
     """Plans again and again, with a coefficient of friction.
 
-    Parameters
-    ----------
-    about_last_plan
-        Whether to linearize about the last plan, or about the reference.
-    linearize
-        Gives A and B along trajectories; by default a `Linearizer` of its own.
-
-    Attributes
-    ----------
-    problem
-        The quadratic program of the newest plan.
+    ``linearize`` gives A and B along trajectories, by default a `Linearizer` of its own: about the
+    last plan, or, without ``about_last_plan``, about the reference. ``problem`` is the quadratic
+    program of the newest plan.
     """
 
     def __init__(

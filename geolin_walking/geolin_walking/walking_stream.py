@@ -77,14 +77,7 @@ class WalkingStream(StateStream[Question]):
 
     Topics: ``joint_states``, ``odom``, ``contact_states`` with the feet that touch the ground, and
     ``cmd_vel``. ``linearize`` as of `Walker` sets ``stops`` while the robot has to stop, whatever
-    is commanded.
-
-    Attributes
-    ----------
-    walker
-        Who answers.
-    phase, left_out
-        Of the newest plan, and how many were not made in time.
+    is commanded. ``phase`` is that of the newest plan, ``left_out`` counts those not made in time.
     """
 
     def __init__(

@@ -36,7 +36,7 @@ import numpy as np
 
 from geolin_ros.kernels._jit import lean_kernel
 from geolin_ros.kernels.packing.layout import COLUMN_BLOCK, LANES, ROW_BLOCK, aligned_zeros
-from geolin_ros.kernels.simd.product import add_product
+from geolin_ros.kernels.simd.product import add_product, clear
 from geolin_ros.kernels.simd.vector import get, lane_sum, load8, put, splat8, store8
 from geolin_ros.typing import Array, IntArray
 
@@ -202,8 +202,7 @@ def recur(s, m):
         store8(m.work, P + v, load8(m.H, s.N * s.H + v))
     for k in range(s.N - 1, -1, -1):
         F = k * s.F
-        for v in range(V, V + s.F, LANES):
-            store8(m.work, v, splat8(0.0))
+        clear(m.work, V, s.F)
         width = last + 1
         by_P = (P, stride, 1)
         add_product(m.work, V, stride, n_x, width, m.work, by_P, m.F, F, stride, m.lists, 0, n_x)
@@ -390,8 +389,7 @@ def is_infeasible(s, m):
     for i in range(n_x):
         put(m.work, p + i, 0.0)
     for k in range(s.N - 1, -1, -1):
-        for v in range(0, stride, LANES):
-            store8(m.work, sums + v, splat8(0.0))
+        clear(m.work, sums, stride)
         for i in range(n_x):
             add_row(m.work, sums, get(m.work, p + i), m.F, k * s.F + i * stride, stride)
         for r in range(s.rows):

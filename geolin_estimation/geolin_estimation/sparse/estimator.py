@@ -129,14 +129,9 @@ class Estimator:
     Raises `UnsolvableError` if the sensors leave unknowns open, or exact ones repeat one another,
     at every state.
 
-    Parameters
-    ----------
-    model
-        The robot.
-    sensors
-        Exact and noisy ones; a prior is a sensor whose reading is the prior mean and whose
-        covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor,
-        the faster: cubic in their number.
+    Sensors are exact or noisy; a prior is a sensor whose reading is the prior mean and whose
+    covariance is the prior's. The fewer fx and qdd are open, that is without an exact sensor, the
+    faster: cubic in their number.
 
     Examples
     --------
@@ -199,12 +194,8 @@ class Estimator:
         exact ones repeat one another; `ConfigurationError` if the covariances differ by so much
         that double precision does not carry both.
 
-        Parameters
-        ----------
-        state
-            Where, and how fast; taken as exact.
-        readings : (readings,)
-            In the order of the sensors; ``places`` of the system says where.
+        The state is taken as exact; readings (readings,) are in the order of the sensors:
+        ``places`` of the system says where.
         """
         system = self.system
         system.update(state, readings)

@@ -20,6 +20,8 @@ from geolin_ros.spatial.se3 import adjoint, inverse
 from geolin_ros.typing import Array
 
 Kind = Literal['a', 'f', 'fx', 'tau', 'qdd']
+Deviation = ArrayLike | None
+"""Standard deviation of independent noise, a number or (readings,); None: readings are exact."""
 FLOATING_BASE = 'floating base'
 ALL_SIX = (0, 1, 2, 3, 4, 5)
 LOAD_CELLS = (2, 3, 4)
@@ -66,8 +68,8 @@ class Sensor:
         return len(self.terms[0].matrix)
 
 
-def _noise(deviation: ArrayLike | None, size: int, name: str) -> Array | None:
-    """Return the covariance of independent noise; ``deviation`` is a number or (size,)."""
+def _noise(deviation: Deviation, size: int, name: str) -> Array | None:
+    """Return the covariance of the noise of ``size`` readings."""
     if deviation is None:
         return None
     values = np.asarray(deviation, dtype=np.float64)
@@ -79,23 +81,23 @@ def _noise(deviation: ArrayLike | None, size: int, name: str) -> Array | None:
     return np.diag(np.broadcast_to(values, (size,)) ** 2)
 
 
-def known(variable: Variable, size: int = 1, deviation: ArrayLike | None = None) -> Sensor:
+def known(variable: Variable, size: int = 1, deviation: Deviation = None) -> Sensor:
     """Return a sensor of all ``size`` components of a variable, in its own frame."""
     name = f'{variable.kind}[{variable.name}]'
     return Sensor(name, (Term(variable, np.eye(size)),), _noise(deviation, size, name))
 
 
-def joint_torque(joint: str, deviation: ArrayLike | None = None) -> Sensor:
+def joint_torque(joint: str, deviation: Deviation = None) -> Sensor:
     """Return a sensor of the effort of a joint [N m or N]."""
     return known(Variable('tau', joint), 1, deviation)
 
 
-def joint_acceleration(joint: str, deviation: ArrayLike | None = None) -> Sensor:
+def joint_acceleration(joint: str, deviation: Deviation = None) -> Sensor:
     """Return a sensor of the acceleration of a joint [rad/s^2 or m/s^2]."""
     return known(Variable('qdd', joint), 1, deviation)
 
 
-def accelerometer(model: TreeModel, link: str, deviation: ArrayLike | None = None) -> Sensor:
+def accelerometer(model: TreeModel, link: str, deviation: Deviation = None) -> Sensor:
     """Return an accelerometer (3,) at the origin and in the axes of a link [m/s^2].
 
     It reads the proper acceleration: of the point, less gravity. With the twist (u; w) and its
@@ -112,9 +114,7 @@ def accelerometer(model: TreeModel, link: str, deviation: ArrayLike | None = Non
     return Sensor(name, (term,), _noise(deviation, 3, name), centripetal)
 
 
-def angular_acceleration(
-    model: TreeModel, link: str, deviation: ArrayLike | None = None
-) -> Sensor:
+def angular_acceleration(model: TreeModel, link: str, deviation: Deviation = None) -> Sensor:
     """Return a sensor of the angular acceleration (3,) of a link in its axes [rad/s^2]."""
     body, X = _in_link(model, link)
     name = f'angular_acceleration[{link}]'
@@ -123,10 +123,7 @@ def angular_acceleration(
 
 
 def force_torque(
-    model: TreeModel,
-    link: str,
-    components: Sequence[int] = ALL_SIX,
-    deviation: ArrayLike | None = None,
+    model: TreeModel, link: str, components: Sequence[int] = ALL_SIX, deviation: Deviation = None
 ) -> Sensor:
     """Return a sensor of the wrench across the joint that moves a link, on the link.
 
@@ -136,10 +133,7 @@ def force_torque(
 
 
 def external_wrench(
-    model: TreeModel,
-    link: str,
-    components: Sequence[int] = ALL_SIX,
-    deviation: ArrayLike | None = None,
+    model: TreeModel, link: str, components: Sequence[int] = ALL_SIX, deviation: Deviation = None
 ) -> Sensor:
     """Return a sensor of the external wrench on the body of a link.
 
@@ -155,7 +149,7 @@ def _wrench_sensor(
     what: str,
     link: str,
     components: Sequence[int],
-    deviation: ArrayLike | None,
+    deviation: Deviation,
 ) -> Sensor:
     name, rows = f'{what}[{link}]', list(components)
     if not rows or len(set(rows)) != len(rows) or not set(rows) <= set(ALL_SIX):

@@ -61,12 +61,8 @@ class BlockSystem:
     Raises `UnknownNameError` or `ConfigurationError` if a sensor measures what the model does not
     have, or has a wrong shape or covariance.
 
-    Parameters
-    ----------
-    model
-        The robot; joints of any kind. Those that mimic others have no qdd and tau of their own.
-    sensors
-        What is measured; their readings follow one another in this order.
+    Joints are of any kind; those that mimic others have no qdd and tau of their own. Readings
+    follow one another in the order of the sensors.
 
     Attributes
     ----------

@@ -70,14 +70,9 @@ def gait_gains(
 ) -> GaitGains:
     """Return the gains of walking as commanded, from a posture on, by default `standing_posture`.
 
-    Raises
-    ------
-    ConfigurationError
-        If there is no gait for such feet: four points, or two soles.
-    InfeasibleError
-        If the robot of the model falls, or stands still, or its plans do not repeat.
-    NotStabilizableError
-        If no gains hold it.
+    Raises `ConfigurationError` if there is no gait for such feet: four points, or two soles;
+    `InfeasibleError` if the robot of the model falls, or stands still, or its plans do not repeat;
+    `NotStabilizableError` if no gains hold it.
     """
     posture = standing_posture(model, supports) if posture is None else posture
     plans, steps, first = _walked(model, supports, command, posture)
