@@ -35,6 +35,7 @@ EXTRAS = {
     'offline': OFFLINE,
     'plot': ['matplotlib>=3.6'],
     'view': ['plotly>=6.0', 'scipy>=1.11', 'viser>=1.0', *MESHES],
+    'walking': ['geolin_walking[control]'],
 }
 
 # With the extra `offline`: the package that fsspec asks for.
@@ -52,7 +53,7 @@ setup(
     packages=find_packages(include=[name, f'{name}.*']),
     package_data={
         name: [
-            *('py.typed', 'robots/*.urdf', 'offline/msg/*.msg'),
+            *('moved.txt', 'py.typed', 'robots/*.urdf', 'offline/msg/*.msg'),
         ]
     },
     data_files=[
@@ -83,6 +84,7 @@ setup(
             *OFFLINE,
             *EXTRAS['plot'],
             *EXTRAS['view'],
+            *EXTRAS['walking'],
         ],
         'test': [
             *(requirement for extra in EXTRAS.values() for requirement in extra),

@@ -12,7 +12,7 @@ BESIDE = {
     'geolin_control': '"geolin_ros[control]"',
     'geolin_estimation': '"geolin_ros[estimation]"',
     'geolin_tools': '"geolin_ros[tools]"',
-    'geolin_walking': '"geolin_walking[control]"',
+    'geolin_walking': '"geolin_ros[walking]"',
 }
 """Packages beside this one, and what pip is asked for."""
 

@@ -11,8 +11,11 @@ from collections.abc import Callable
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
+
+from geolin_ros.optional import BESIDE, not_installed
 
 RENAMED = {
     'geolin_ros.Contact.stiffness': 'kp',
@@ -32,45 +35,12 @@ RENAMED = {
 }
 """From old to new; a name without dots is of the same module or class, a call does what it did."""
 
-MOVED = {
-    'geolin_ros.control.effort_guard': 'geolin_control.effort_guard',
-    'geolin_ros.control.feedback': 'geolin_ros.control.lqr',
-    'geolin_ros.control.gain_bank': 'geolin_control.gain_bank',
-    'geolin_ros.control.gain_file': 'geolin_control.gain_file',
-    'geolin_ros.control.regulator': 'geolin_control.regulator',
-    'geolin_ros.control.stages': 'geolin_control.stages',
-    'geolin_ros.dynamics.batch': 'geolin_ros',
-    'geolin_ros.dynamics.conditioning': 'geolin_ros.dynamics.functions',
-    'geolin_ros.dynamics.equations_of_motion': 'geolin_ros.dynamics.momentum',
-    'geolin_ros.estimation': 'geolin_estimation',
-    'geolin_ros.estimation.identification': 'geolin_tools.identification',
-    'geolin_ros.export': 'geolin_tools.export',
-    'geolin_ros.linearization.contacts.rows': 'geolin_ros.linearization.contacts.constraints',
-    'geolin_ros.ros.linearization_node': 'geolin_ros.ros.linearizer',
-    'geolin_ros.ros.torque_estimator': 'geolin_estimation.torque_estimator',
-    'geolin_ros.ros.signals': 'geolin_ros.ros.programs',
-    'geolin_ros.ros.executor': 'geolin_ros.ros.running',
-    'geolin_ros.stream.geometry': 'geolin_ros.stream.message_fields',
-    'geolin_ros.stream.inputs.contact_state': 'geolin_ros.stream.contacts',
-    'geolin_ros.stream.inputs.stamps': 'geolin_ros.stream.topic_stream',
-    'geolin_ros.stream.message_memory': 'geolin_ros.stream.message_fields',
-    'geolin_ros.stream.outputs.contact_messages': 'geolin_ros.stream.outputs.reading',
-    'geolin_ros.stream.parameters.tables': 'geolin_ros.stream.parameters.file',
-    'geolin_ros.stream.inputs.contact_input': 'geolin_ros.stream.contacts',
-    'geolin_ros.stream.drops': 'geolin_ros.stream.topic_stream',
-    'geolin_ros.view': 'geolin_tools.view',
-    'geolin_ros.estimation.sparse.articulated': 'examples/geolin_papers/nori_2017/articulated.py',
-    'geolin_ros.estimation.sparse.report': 'geolin_estimation.sparse.estimator',
-    'geolin_ros.kernels.papers': 'examples/geolin_papers',
-    'geolin_ros.linearization.consistency': 'examples/geolin_papers/consistency.py',
-    'geolin_ros.linearization.trajectory': 'examples/geolin_papers/trajectory.py',
-    'geolin_ros.ros.lqr_node': 'geolin_control.lqr_node',
-    'geolin_ros.ros.state_estimator': 'geolin_estimation.state_estimator',
-    'geolin_ros.spatial.lie_group': 'examples/geolin_papers/lie_groups.py',
-    'geolin_ros.stream.base_stream': 'geolin_estimation.base_stream',
-    'geolin_ros.stream.torque_stream': 'geolin_estimation.torque_stream',
-}
-"""Modules and packages, from old to new; files are of the repository, nothing installs them."""
+_ROWS = Path(__file__).with_name('moved.txt').read_text().splitlines()
+MOVED = dict(row.split(': ') for row in _ROWS if not row.startswith('#'))
+"""Modules and packages, from old to new.
+
+Files are of the repository, nothing installs them; a call does what a module did that is gone.
+"""
 OLD_NODE = 'linearization_node'
 """What the node `linearizer` was called."""
 
@@ -78,9 +48,18 @@ C = TypeVar('C', bound=type)
 
 
 def warn(old: str, new: str, depth: int = 3) -> None:
-    """Warn whoever is ``depth`` calls up; `ModuleNotFoundError` for a file, not installed."""
+    """Warn whoever is ``depth`` calls up.
+
+    Raises `ModuleNotFoundError` for a file or a package that is not installed, `ImportError` for
+    what is gone.
+    """
     if '/' in new:
         raise ModuleNotFoundError(f'{old} is now {new} of the repository, not installed')
+    if '(' in new:
+        raise ImportError(f'{old} is gone, expected {new}')
+    package = new.partition('.')[0]
+    if package in BESIDE and find_spec(package) is None:
+        raise ModuleNotFoundError(str(not_installed(f'{old} is now {new}', package)))
     warnings.warn(
         f'{old} is now {new}; the old name ends with the next version',
         DeprecationWarning,
@@ -97,8 +76,6 @@ def of_package(package: str, name: str) -> Any:
     new = RENAMED.get(old)
     if new is None:
         raise AttributeError(f'module {package!r} has no attribute {name!r}')
-    if '(' in new:
-        raise ImportError(f'{old} is gone, expected {new}')
     warn(old, new, depth=4)
     home, _, own = new.rpartition('.')
     return getattr(importlib.import_module(home or package), own)
@@ -125,7 +102,8 @@ class Moved(Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Put the module of now in its place."""
         warn(self._old, self._new)
-        sys.modules[self._old] = importlib.import_module(self._new)
+        sys.modules[self._old] = there = importlib.import_module(self._new)
+        vars(there).setdefault('__path__', [])  # of a package that is a module now
 
     def get_code(self, _: str) -> CodeType:
         """Return what ``python -m`` runs."""

@@ -123,7 +123,10 @@ def gains_message(
     frame: str,
     compute_time: float,
 ) -> Any:
-    """Return a geolin_msgs/FeedbackGains; ``stamp`` [ns], ``frame`` of the world."""
+    """Return a geolin_msgs/FeedbackGains.
+
+    ``stamp`` [ns], ``compute_time`` [s]; ``frame`` is that of the world.
+    """
     message = make('FeedbackGains')
     write_stamp(message.header.stamp, stamp)
     message.header.frame_id = frame

@@ -36,7 +36,7 @@ def inverse_dynamics_variation(
 ) -> Array:
     """Return the derivative (m,) of `inverse_dynamics` by the scalar of a variation.
 
-    [Kim 2012, Table 5].
+    [Kim 2012, Table 5]. In the units of its result, by that of the scalar.
 
     Errors as there, `ShapeError` also for an array of the variation; `UnknownNameError` if it
     names a joint or link that the robot does not have.
@@ -57,7 +57,9 @@ def forward_dynamics_variation(
 ) -> Array:
     """Return the derivative (m,) of `forward_dynamics` by the scalar of a variation.
 
-    [Kim 2012, Table 6]. Errors as there and of `inverse_dynamics_variation`.
+    [Kim 2012, Table 6]. In the units of its result, by that of the scalar.
+
+    Errors as there and of `inverse_dynamics_variation`.
     """
     given = np.zeros(model.n), tau, np.zeros(model.n, dtype=np.bool_)
     return hybrid_dynamics_variation(model, state, *given, variation, wrenches=wrenches)[0]
@@ -76,7 +78,9 @@ def hybrid_dynamics_variation(
 ) -> tuple[Array, Array]:
     """Return the derivatives of both results of `hybrid_dynamics` by the scalar of a variation.
 
-    [Kim 2012, Table 7]. Errors as there and of `inverse_dynamics_variation`.
+    [Kim 2012, Table 7]. In the units of these results, by that of the scalar.
+
+    Errors as there and of `inverse_dynamics_variation`.
     """
     task = Task.about(model, state, wrenches)
     problem = HybridProblem(task, acceleration, tau, prescribed)

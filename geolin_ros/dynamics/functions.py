@@ -161,7 +161,7 @@ def mass_matrix(model: TreeModel, state: About, *, threads: int = 1) -> Array:
 
 @about_states
 def mass_matrix_inverse(model: TreeModel, state: About, *, threads: int = 1) -> Array:
-    """Return M^-1 (m, m); errors as of `forward_dynamics`."""
+    """Return M^-1 (m, m) [1/kg, 1/(kg m), 1/(kg m^2)]; errors as of `forward_dynamics`."""
     task, by_given = Task.about(model, state, threads=threads), 2 * model.m + np.arange(model.m)
     return task.of(robot_of(model).derivatives(task, all_free(model), by_given))
 
