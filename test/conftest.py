@@ -135,16 +135,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts processes, by its folder or its imports; begin with the longest files."""
     assert all((TEST / file).exists() for file in LONGEST)
-    items.sort(key=lambda item: _place(item.path.relative_to(TEST).as_posix()))
+    first = {TEST / file: place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path, len(first)))
     for item in items:
         place = item.path.relative_to(TEST)
         of_folder = place.parts[0] in PROCESSES and place.as_posix() not in CHECKED
         if of_folder or hasattr(getattr(item, 'module', None), 'subprocess'):
             item.add_marker(pytest.mark.processes)
-
-
-def _place(file: str) -> int:
-    return LONGEST.index(file) if file in LONGEST else len(LONGEST)
 
 
 def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
