@@ -26,6 +26,7 @@ from geolin_ros.typing import Array, BoolArray
 
 P = ParamSpec('P')
 T = TypeVar('T')
+_ABSENT = object()
 
 
 def about_state(function: Callable[P, T]) -> Callable[P, T]:
@@ -41,9 +42,9 @@ def about_states(function: Callable[P, T]) -> Callable[P, T]:
 def _checked(function: Callable[P, T], is_one: Callable[[Any], bool]) -> Callable[P, T]:
     @wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        given = args[1:2] or [value for name, value in kwargs.items() if name == 'state']
-        if given and not isinstance(given[0], State) and is_one(given[0]):
-            check_is_state(given[0])
+        state = args[1] if len(args) > 1 else kwargs.get('state', _ABSENT)
+        if not isinstance(state, State) and state is not _ABSENT and is_one(state):
+            check_is_state(state)
         return function(*args, **kwargs)
 
     return checked

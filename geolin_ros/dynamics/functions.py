@@ -67,7 +67,7 @@ def inverse_dynamics(
         latter alone.
     """
     robot = robot_of(model)
-    if isinstance(state, State) and robot.engine is not None and not wrenches:
+    if robot.is_for_engine(state, wrenches):
         return robot.engine.inverse_dynamics(model, state, acceleration).copy()
     task = Task.about(model, state, wrenches, threads)
     task.give('acceleration', acceleration, model.m)
@@ -98,7 +98,7 @@ def forward_dynamics(
     `inverse_dynamics`; `SingularInertiaError` if a joint has no inertia to move at this state.
     """
     robot = robot_of(model)
-    if isinstance(state, State) and robot.engine is not None and not wrenches:
+    if robot.is_for_engine(state, wrenches):
         return robot.engine.forward_dynamics(model, state, tau).copy()
     task = Task.about(model, state, wrenches, threads)
     task.give('tau', tau, model.n)
@@ -153,7 +153,7 @@ def mass_matrix(model: TreeModel, state: About, *, threads: int = 1) -> Array:
     [Kim 2012, Eq. (32)]; [Featherstone 2008], Table 6.2. Errors as of `inverse_dynamics`.
     """
     robot = robot_of(model)
-    if isinstance(state, State) and robot.engine is not None:
+    if robot.is_for_engine(state):
         return robot.engine.mass_matrix(model, state).copy()
     task = Task.about(model, state, threads=threads)
     return task.of(robot.mass_matrices(task))
@@ -226,26 +226,26 @@ class Dynamics:
     """
 
     def __init__(self, model: TreeModel) -> None:
-        self.model, self._engine = model, Robot(model).engine
+        self.model, self._robot = model, Robot(model)
 
     def inverse_dynamics(
         self, state: State, acceleration: ArrayLike, *, wrenches: External = ()
     ) -> Array:
         """Return the forces (m,) that produce an acceleration (m,)."""
-        if self._engine is not None and not wrenches:
-            return self._engine.inverse_dynamics(self.model, state, acceleration)
+        if self._robot.is_for_engine(state, wrenches):
+            return self._robot.engine.inverse_dynamics(self.model, state, acceleration)
         return inverse_dynamics(self.model, state, acceleration, wrenches=wrenches)
 
     def forward_dynamics(self, state: State, tau: ArrayLike, *, wrenches: External = ()) -> Array:
         """Return the acceleration (m,) that efforts (n,) produce."""
-        if self._engine is not None and not wrenches:
-            return self._engine.forward_dynamics(self.model, state, tau)
+        if self._robot.is_for_engine(state, wrenches):
+            return self._robot.engine.forward_dynamics(self.model, state, tau)
         return forward_dynamics(self.model, state, tau, wrenches=wrenches)
 
     def mass_matrix(self, state: State) -> Array:
         """Return M (m, m)."""
-        if self._engine is not None:
-            return self._engine.mass_matrix(self.model, state)
+        if self._robot.is_for_engine(state):
+            return self._robot.engine.mass_matrix(self.model, state)
         return mass_matrix(self.model, state)
 
 

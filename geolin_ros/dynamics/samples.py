@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -72,8 +72,14 @@ class Robot:
         self._first = 6 + model.n - model.m
         self.rows: IntArray = self._all if self._is_tied else self._all[self._first :]
         """Where a result has rows [v; r], of a fixed base [r]; of the tree with mimic joints."""
-        self.engine = Engine(model.n, model.m, packed) if packed.is_plain else None
-        """For one state without wrenches, where the coordinates are those of the bodies."""
+        self._is_plain, self.engine = packed.is_plain, Engine(model.n, model.m, packed)
+
+    def is_for_engine(self, state: object, wrenches: External = ()) -> TypeGuard[State]:
+        """Whether `engine` computes, else `kernels.plain`: for one state, no wrenches act on it.
+
+        The caller's coordinates are then those of the bodies.
+        """
+        return self._is_plain and isinstance(state, State) and not wrenches
 
     def hybrid(self, task: 'Task', free: BoolArray) -> Array:
         """Return accelerations where ``free`` (6 + n,), else forces: (N, m)."""
