@@ -31,7 +31,7 @@ class Engine:
         self._workspace = layout.make_workspace(packed)
         self._n, self._size = n, 22 + 2 * n
         self._tau, self._nu_dot = np.zeros(n), np.zeros(m)
-        self._accelerations, self._forces = np.zeros(m), np.zeros(m)
+        self._solution, self._forces = np.zeros(m), np.zeros(m)
         self._M = np.zeros((m, m))
 
     @cached_property
@@ -40,9 +40,7 @@ class Engine:
 
     @cached_property
     def _forward(self) -> Callable[..., int]:
-        return self._entry(
-            kernels.forward_dynamics, self._tau, self._workspace, self._accelerations
-        )
+        return self._entry(kernels.forward_dynamics, self._tau, self._workspace, self._solution)
 
     @cached_property
     def _composite(self) -> Callable[..., int]:
@@ -62,7 +60,7 @@ class Engine:
 
     def forward_dynamics(self, model: TreeModel, state: State, tau: ArrayLike) -> Array:
         """Return the acceleration (m,) that joint efforts (n,) produce."""
-        x, given, out = self._data(model, state), self._tau, self._accelerations
+        x, given, out = self._data(model, state), self._tau, self._solution
         take(model, 'tau', tau, given)
         status = self._forward(self._ints, self._floats, x, given, self._workspace, out)
         if status != OK:

@@ -75,10 +75,7 @@ class Robot:
         self._is_plain, self.engine = packed.is_plain, Engine(model.n, model.m, packed)
 
     def is_for_engine(self, state: object, wrenches: External = ()) -> TypeGuard[State]:
-        """Whether `engine` computes, else `kernels.plain`: for one state, no wrenches act on it.
-
-        The caller's coordinates are then those of the bodies.
-        """
+        """Whether `engine` computes, for one state without wrenches; else `kernels.plain`."""
         return self._is_plain and isinstance(state, State) and not wrenches
 
     def hybrid(self, task: 'Task', free: BoolArray) -> Array:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from geolin_ros.kernels.status import OK, REDUNDANT
-from geolin_ros.linearization.contacts.constraints import Geometry, rows_at
+from geolin_ros.linearization.contacts.constraints import Geometry
 from geolin_ros.linearization.contacts.redundancy import Redundancy
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.state import State
@@ -90,11 +90,10 @@ class About:
 
         if self._geometry is not None:
             return self._geometry
-        model, constraints = self.workspace.model, self.workspace.constraints
-        state, there = self.state, self._scratch()
-        rows = there.rows_at(state) if there else rows_at(model, constraints, state)[:2]
-        found = Geometry(*rows, mass_matrix(model, state))
-        if constraints:
+        state = self.state
+        there = self._there() if self.workspace.leaves_rows(state) else self.workspace
+        found = Geometry(*there.rows_at(state), mass_matrix(there.model, state))
+        if there.constraints:
             self._geometry = found
         return found
 
@@ -103,19 +102,15 @@ class About:
         self._wrenches, self._redundancy, self._geometry, self._later = wrenches, None, None, None
         self.workspace.last = self._x
 
-    def _scratch(self) -> Workspace | None:
-        """Return a workspace that was here last, if there is one."""
-        known = self.workspace, self._later
-        return next((one for one in known if one is not None and one.last is self._x), None)
-
     def _there(self) -> Workspace:
         """Return a workspace that was here last."""
-        there = self._scratch()
+        here, there = self.workspace, self._later
+        if here.last is self._x:
+            return here
         if there is None:
-            here = self.workspace
-            there = self._later = Workspace(here.model, here.constraints, here.length)
+            there = Workspace(here.model, here.constraints, here.length)
             status = there.bind(self._x, self._tau, there.spare.out, self._wrenches)()
             if status not in (OK, REDUNDANT):
                 raise there.failure(status, self.state, self._tau)
-            there.last = self._x
+            self._later = there
         return there

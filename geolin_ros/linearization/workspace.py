@@ -121,8 +121,13 @@ class Workspace:
 
     def rows_at(self, state: State, left: RowsLeft | None = None) -> tuple[Array, Array]:
         """Return `rows_at` the pose where the engine ran last, of its contacts or those left."""
-        found = (left or self._rows).at(self.scratch, state) if self.constraints else None
-        return found or rows_at(self.model, self.constraints, state)[:2]
+        if self.leaves_rows(state):
+            return (left or self._rows).at(self.scratch, state)
+        return rows_at(self.model, self.constraints, state)[:2]
+
+    def leaves_rows(self, state: State) -> bool:
+        """Whether `rows_at` reads what the engine leaves: of robot and state alone."""
+        return bool(self.constraints) and self._rows.tells(state)
 
     def rank(self, state: State, tau: Array) -> int:
         """Return the rank about a state where it ran last, by a bound that spares eigenvalues."""

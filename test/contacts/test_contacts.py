@@ -217,7 +217,7 @@ def test_results__stay_those_of_their_contacts_when_contacts_change(before):
     state, tau = model.random_state(rng), rng.normal(size=model.n)
     contacts = [Contact(foot) for foot in before]
     linearizer, expected = Linearizer(model, contacts), Referee(model, contacts)(state, tau)
-    C = linearizer(state, tau)
+    J, C = linearizer(state, tau).J, linearizer(state, tau)
     rows, twin = C.contact_rows, C.copy()
     linearizer.contacts = [Contact(foot) for foot in GO2]
     linearizer.activate(GO2[1:])
@@ -227,6 +227,7 @@ def test_results__stay_those_of_their_contacts_when_contacts_change(before):
     for result in (C, twin):
         assert result.rank == expected.rank == 3 * len(before)
         assert result.contact_rows == result.dropped.rows == rows
+        assert result.J.tobytes() == J.tobytes()
         assert result.dropped.smallest_kept == pytest.approx(expected.smallest_kept)
         assert_close(result.geometry.M, expected.M, 1e-12)
         for name in ('J', 'wrenches', 'wrench_by_state', 'A', 'B'):

@@ -158,24 +158,21 @@ class RowsLeft:
             self._T[:6, :6] = np.eye(6)
             self._T[6 + np.arange(n), 6 + mimics.masters[joints]] = mimics.rule[0, joints]
 
-    def at(self, workspace: Array, state: State) -> tuple[Array, Array] | None:
-        """Return J and the derivative of J nu by z at a state, with its own velocities.
+    def tells(self, state: State) -> bool:
+        """Whether `at` can: axes of group joints are no coordinates; loops must be at rest."""
+        is_known = self._D is None or not state.data[16 + state.s.size :].any()
+        return self._axes_are_coordinates and is_known
 
-        None for joints of several turns, whose axes are no coordinates, and for loops that move.
-        """
-        moves = state.data[16 + state.s.size :].any()
-        if not self._axes_are_coordinates or (self._D is not None and moves):
-            return None
+    def at(self, workspace: Array, state: State) -> tuple[Array, Array]:
+        """Return J and the derivative of J nu by z at a state, with its own velocities."""
         sites = self.contacts.work[self._places]
         J = self._own(sites if self._D is None else self._D @ sites)
-        m = J.shape[1]
-        change = np.zeros((len(J), 2 * m))
-        change[:, m:] = J
-        if moves:
-            nu = np.concatenate((state.v, state.r))
+        change = np.hstack((np.zeros_like(J), J))
+        nu = state.data[16 + state.s.size :]
+        if nu.any():
             nu = nu if self._T is None else self._T @ nu
             turning = contact_layout.turning_of(self.contacts, workspace, sites, nu)
-            change[:, :m] = self._own(turning)
+            change[:, : J.shape[1]] = self._own(turning)
         return J, change
 
     def _own(self, rows: Array) -> Array:
