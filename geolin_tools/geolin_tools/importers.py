@@ -130,15 +130,10 @@ def write_log(
 def read_log(mapping: str | Path, data: str | Path) -> Log:
     """Return what a log holds.
 
-    Raises `RecordingError` if a file cannot be read, columns are not as many as expected, or the
-    mapping is wrong; `UnknownNameError` if a key, unit, array or column is unknown.
-
-    Parameters
-    ----------
-    mapping
-        YAML file that says which column is what.
-    data
-        Folder of the files that the mapping names, or the one file it is about.
+    The mapping is the YAML file that says which column is what, ``data`` the folder of the files
+    that it names, or the one file it is about. Raises `RecordingError` if a file cannot be read,
+    columns are not as many as expected, or the mapping is wrong; `UnknownNameError` if a key,
+    unit, array or column is unknown.
     """
     where = str(mapping)
     try:

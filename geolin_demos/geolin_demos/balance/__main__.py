@@ -30,8 +30,7 @@ from geolin_demos.balance.robots import (
     simulator_of,
 )
 from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
-from geolin_demos.demo.processes import INTERRUPTED, Child
-from geolin_ros.errors import GeolinError
+from geolin_demos.demo.processes import INTERRUPTED, Child, run_program
 from geolin_ros.robots import locate
 from geolin_ros.stream.compiling import compile_line
 
@@ -43,38 +42,32 @@ def main() -> int:
     names = [options.robot] if options.robot else [*BUNDLED, *options.also]
     seeds = range(options.seed, options.seed + options.seeds)
     jobs, infeasible, failed = [], [], False
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix='geolin-balance-') as temporary,
-            compile_line('balance'),
-        ):
-            for index, (name, seed) in enumerate(product(names, seeds)):
-                path = str(locate(name).resolve())
-                robot = argparse.Namespace(**vars(options) | {'seed': seed, 'robot': path})
-                folder = Path(temporary, str(index))
-                folder.mkdir()
-                failed |= run_robot(robot, folder, stop) != 0
-                jobs += [(robot, file) for file in sorted(folder.glob('[0-9]*.json'))]
-                refused = folder / INFEASIBLE
-                reasons = json.loads(refused.read_text()) if refused.exists() else {}
-                infeasible += [
-                    f'{Path(name).stem}, {case}: {why}' for case, why in reasons.items()
-                ]
-                if stop.is_set():
-                    return INTERRUPTED
-            rows = compare(jobs, stop, not options.skip_largest) if jobs else []
+    with (
+        tempfile.TemporaryDirectory(prefix='geolin-balance-') as temporary,
+        compile_line('balance'),
+    ):
+        for index, (name, seed) in enumerate(product(names, seeds)):
+            path = str(locate(name).resolve())
+            robot = argparse.Namespace(**vars(options) | {'seed': seed, 'robot': path})
+            folder = Path(temporary, str(index))
+            folder.mkdir()
+            failed |= run_robot(robot, folder, stop) != 0
+            jobs += [(robot, file) for file in sorted(folder.glob('[0-9]*.json'))]
+            refused = folder / INFEASIBLE
+            reasons = json.loads(refused.read_text()) if refused.exists() else {}
+            infeasible += [f'{Path(name).stem}, {case}: {why}' for case, why in reasons.items()]
             if stop.is_set():
                 return INTERRUPTED
-        text = markdown(rows, infeasible)
-        print(f'\n{"FAIL" if failed else "PASS"}  {text}', flush=True)
-        if rows:
-            draw(rows, options.output)
-            print(f'picture   {options.output}', flush=True)
-        if options.table:
-            options.table.write_text(text)
-    except (GeolinError, OSError) as error:
-        print(f'balance: {error}', file=sys.stderr)
-        return 1
+        rows = compare(jobs, stop, not options.skip_largest) if jobs else []
+        if stop.is_set():
+            return INTERRUPTED
+    text = markdown(rows, infeasible)
+    print(f'\n{"FAIL" if failed else "PASS"}  {text}', flush=True)
+    if rows:
+        draw(rows, options.output)
+        print(f'picture   {options.output}', flush=True)
+    if options.table:
+        options.table.write_text(text)
     return int(failed)
 
 
@@ -119,4 +112,4 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_program('balance', main))

@@ -25,9 +25,9 @@ if __name__ == '__main__':
 
 from geolin_tools.urdf_writer import text_of
 
-from geolin_demos.demo.processes import INTERRUPTED, Child
+from geolin_demos.demo.processes import INTERRUPTED, Child, run_program
 from geolin_ros import mjcf
-from geolin_ros.errors import GeolinError, UrdfError
+from geolin_ros.errors import UrdfError
 from geolin_ros.robots import locate
 from geolin_ros.stream.parameters.model_reading import to_text
 
@@ -51,11 +51,7 @@ def main() -> int:
     add('--duration', type=float, default=5.0, help='measured time [s]')
     add('--output', type=Path, default=Path('geolin_demo.png'), help='where to save the picture')
     options = parser.parse_args()
-    try:
-        robot = locate(options.robot).resolve()
-    except GeolinError as error:
-        print(f'demo: {error}', file=sys.stderr)
-        return 1
+    robot = locate(options.robot).resolve()
     read, environment = file_parameter(robot), discovery()
     base = options.base or ('fixed' if options.robot in ARMS else None)
     parameters = read | ({'base': base} if base else {})
@@ -140,4 +136,4 @@ def _free_domain() -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_program('demo', main))

@@ -83,12 +83,8 @@ class Child:
             return self._process.wait()
 
 
-def run_on_graph(program: str, run: Callable[[], int]) -> int:
-    """Return the exit status of what makes nodes and spins them; signals are its own."""
-    import rclpy
-    from rclpy.signals import SignalHandlerOptions
-
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+def run_program(program: str, run: Callable[[], int]) -> int:
+    """Return the exit status of a program; of an error, that is printed behind its name, 1."""
     try:
         return run()
     except KeyboardInterrupt:
@@ -96,6 +92,16 @@ def run_on_graph(program: str, run: Callable[[], int]) -> int:
     except (GeolinError, OSError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
+
+
+def run_on_graph(program: str, run: Callable[[], int]) -> int:
+    """Return the exit status of what makes nodes and spins them; signals are its own."""
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        return run_program(program, run)
     finally:
         ignore_signals()
         rclpy.try_shutdown()

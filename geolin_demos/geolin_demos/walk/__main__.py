@@ -32,11 +32,10 @@ from geolin_demos.demo.__main__ import (
     published,
     supervise,
 )
-from geolin_demos.demo.processes import INTERRUPTED, Child, run_on_graph
+from geolin_demos.demo.processes import INTERRUPTED, Child, run_on_graph, run_program
 from geolin_demos.sim.simulator import Simulator, random_pushes
 from geolin_demos.sim.world import text_of
 from geolin_demos.walk.course import CYCLE, Ask, Course, Leg, at_times, in_process, prepare, walk
-from geolin_ros.errors import GeolinError
 from geolin_ros.robots import locate
 from geolin_ros.typing import Array
 
@@ -81,25 +80,19 @@ def main() -> int:
     options = parser.parse_args()
     is_tour = options.robot is None and options.feet is None
     status = 0
-    try:
-        for robot in BUNDLED if is_tour else [options.robot or BUNDLED[0]]:
-            options.robot = robot
-            simulator = simulator_of(robot, options.feet)
-            if options.alone:
-                return by_nodes(options, simulator)
-            walker = prepare(simulator)  # which tells what is wrong before anything is started
-            if options.in_process:
-                status |= int(not tours(options, simulator, in_process))
-                continue
-            supports = [text_of(foot) for foot in walker.supports]
-            status = max(status, start(options, supports, [*sys.argv[1:], '--robot', robot]))
-            if status == INTERRUPTED:
-                break
-    except (GeolinError, OSError) as error:
-        print(f'walk: {error}', file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    for robot in BUNDLED if is_tour else [options.robot or BUNDLED[0]]:
+        options.robot = robot
+        simulator = simulator_of(robot, options.feet)
+        if options.alone:
+            return by_nodes(options, simulator)
+        walker = prepare(simulator)  # which tells what is wrong before anything is started
+        if options.in_process:
+            status |= int(not tours(options, simulator, in_process))
+            continue
+        supports = [text_of(foot) for foot in walker.supports]
+        status = max(status, start(options, supports, [*sys.argv[1:], '--robot', robot]))
+        if status == INTERRUPTED:
+            break
     return status
 
 
@@ -200,4 +193,4 @@ def went(course: Course, leg: Leg, begin: float, kind: str) -> tuple[Array, bool
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_program('walk', main))

@@ -65,14 +65,15 @@ def compare(a: str, b: str, watch: Watch = lambda items, total: items) -> Differ
     common.
     """
     are_models = [Path(path).suffix in ('.urdf', '.xacro') or is_mjcf(path) for path in (a, b)]
-    if all(are_models):
-        return _compare_models(a, b)
-    if any(are_models):
+    if any(are_models) and not all(are_models):
         raise RecordingError(f'{a} and {b} are a model and a run, expected two of one kind')
-    return _compare_runs(a, b, watch)
+    kind = 'models' if all(are_models) else 'runs'
+    found = _compare_models(a, b) if all(are_models) else _compare_runs(a, b, watch)
+    common, sentences, quantities = found
+    return {'kind': kind, 'common': common, 'differences': sentences, 'quantities': quantities}
 
 
-def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
+def _compare_runs(a: str, b: str, watch: Watch) -> tuple[int, list[str], dict[str, Any]]:
     first, second = open_dataset(a), open_dataset(b)
     times = [dataset.time.values.astype('int64') for dataset in (first, second)]
     common, in_a, in_b = np.intersect1d(*times, return_indices=True)
@@ -100,8 +101,7 @@ def _compare_runs(a: str, b: str, watch: Watch) -> Difference:
         steps = (slice(k, k + STRIDE) for k in range(0, len(common), STRIDE))
         pairs = ((_rows(a, x, in_a[step]), _rows(b, y, in_b[step])) for step in steps)
         quantities[name] = _apart(pairs)
-    found = {'differences': sentences, 'quantities': quantities}
-    return {'kind': 'runs', 'common': len(common), **found}
+    return len(common), sentences, quantities
 
 
 def _rows(path: str, variable: Any, rows: IntArray) -> Array:
@@ -119,7 +119,7 @@ def _apart(pairs: Iterable[tuple[Array, Array]]) -> dict[str, float]:
     return {'absolute': absolute, 'relative': absolute / (scale or 1.0)}
 
 
-def _compare_models(a: str, b: str) -> Difference:
+def _compare_models(a: str, b: str) -> tuple[int, list[str], dict[str, Any]]:
     """Compare A, B and accelerations at random states, if both have the same joints."""
     first, second = TreeModel.from_file(a), TreeModel.from_file(b)
     is_alike = first.base == second.base and set(first.joint_names) == set(second.joint_names)
@@ -148,5 +148,4 @@ def _compare_models(a: str, b: str) -> Difference:
         for name in ('A', 'B', 'nu_dot'):
             x, y = (getattr(result, name) for result in results)
             quantities[name] = _apart([(x, y)])
-    found = {'differences': sentences, 'quantities': quantities}
-    return {'kind': 'models', 'common': STATES if is_alike else 0, **found}
+    return STATES if is_alike else 0, sentences, quantities

@@ -70,9 +70,8 @@ NAMES = ('native', *LEVELS)
 def default_names() -> list[str]:
     """Return all levels of this machine's kind of processor."""
     machine = platform.machine()
-    return [name for name, target in LEVELS.items() if target.architecture == machine] or [
-        'native'
-    ]
+    own = [name for name, target in LEVELS.items() if target.architecture == machine]
+    return own or ['native']
 
 
 def targets_of(names: Sequence[str]) -> list[Target]:

@@ -259,15 +259,8 @@ def choose_prior(
 
     Each recording in turn is kept aside [Stone 1974]. Others than the default are chosen where
     they leave less in the mean logarithm over joints and recordings by more than its standard
-    error.
-    A single recording says nothing of other motions: the default stays.
-
-    Parameters
-    ----------
-    model, recordings, cutoff
-        As of `identify`.
-    prior
-        Its scales are kept.
+    error. A single recording says nothing of other motions: the default stays. So do the scales
+    of ``prior``; what else is given is as of `identify`.
     """
     start, parts = prior or Prior(), list(recordings)
     if len(parts) < 2:

@@ -131,16 +131,10 @@ def rooms_of(model: TreeModel, source: str | Path) -> dict[str, Array]:
     """Return rows (13, 10) by body: their products with its inertial parameters are not negative.
 
     Rows are in units of the square of half the distance of the planes. Shapes are those of
-    collisions, or visual ones where these are not read; bodies without any are left out.
+    collisions, or visual ones where these are not read; bodies without any are left out. The
+    source is path or text of the robot's URDF or MJCF; from the path of a URDF meshes are found.
 
     Raises `UrdfError` if a shape is malformed.
-
-    Parameters
-    ----------
-    model
-        The robot.
-    source
-        Path or text of its URDF or MJCF; from the path of a URDF meshes are found.
     """
     shapes, path = shapes_of(source)
     found = {}

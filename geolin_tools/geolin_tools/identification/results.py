@@ -43,14 +43,8 @@ def overlay_of(
     links stay as described where what is left for the first is a body that can exist; else they
     become massless, and the first is all of it.
 
-    Parameters
-    ----------
-    found
-        What was identified.
-    description
-        Without overlay.
-    earlier
-        The overlay with which the robot was read: what was not identified is as it says.
+    The description is without overlay; ``earlier`` is the overlay with which the robot was read:
+    what was not identified is as it says.
     """
     model, parameters = found.model, found.parameters
     given = earlier or {}

@@ -236,16 +236,9 @@ def prepare(
     Positions, rates and efforts pass the same filter, so that what it takes away is missing on
     both sides of the equations of motion.
 
-    Raises `RecordingError` if the cut-off frequency is beyond what the recording holds.
-
-    Parameters
-    ----------
-    signals, model
-        What was measured, in the order of the model, and passed `check`.
-    cutoff
-        Of the filter [Hz]; by default well above what the joints do.
-    delay
-        By how much efforts come after the motion they belong to [s]; it is taken out.
+    The signals have passed `check`. The cut-off frequency [Hz] is by default well above what the
+    joints do; the ``delay`` by which efforts come after the motion they belong to [s] is taken
+    out. Raises `RecordingError` if the frequency is beyond what the recording holds.
     """
     period, even = even_times(signals)
     if cutoff is None:
