@@ -30,7 +30,7 @@ from geolin_demos.balance.robots import (
     simulator_of,
 )
 from geolin_demos.demo.__main__ import as_arguments, discovery, supervise
-from geolin_demos.demo.processes import INTERRUPTED, Child, run_program
+from geolin_demos.demo.processes import INTERRUPTED, Child, run_reported
 from geolin_ros.robots import locate
 from geolin_ros.stream.compiling import compile_line
 
@@ -112,4 +112,4 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 if __name__ == '__main__':
-    sys.exit(run_program('balance', main))
+    sys.exit(run_reported('balance', main))

@@ -62,16 +62,9 @@ class RobotGraph:
     state; if the state ``is_estimated``, once the state estimator has answered it, too. Wrenches
     of ``feet`` are published; a description of the robot unless it is empty.
 
-    Attributes
-    ----------
-    efforts : (n_u,) or None
-        The newest that came; ``answered`` is the stamp [ns] of the newest state they answer.
-    gains
-        The newest or None.
-    pushes
-        Forces (3,) in world axes that came on push and were not taken yet [N].
-    asked_to_stop
-        Called to know whether to end.
+    ``efforts`` (n_u,) and ``gains`` are the newest that came, or None; ``answered`` is the stamp
+    [ns] of the newest state that the efforts answer. ``pushes`` are forces (3,) in world axes that
+    came and were not taken yet [N]; ``asked_to_stop`` is called to know whether to end.
     """
 
     def __init__(

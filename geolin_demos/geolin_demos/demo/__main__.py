@@ -25,7 +25,7 @@ if __name__ == '__main__':
 
 from geolin_tools.urdf_writer import text_of
 
-from geolin_demos.demo.processes import INTERRUPTED, Child, run_program
+from geolin_demos.demo.processes import INTERRUPTED, Child, run_reported
 from geolin_ros import mjcf
 from geolin_ros.errors import UrdfError
 from geolin_ros.robots import locate
@@ -136,4 +136,4 @@ def _free_domain() -> int:
 
 
 if __name__ == '__main__':
-    sys.exit(run_program('demo', main))
+    sys.exit(run_reported('demo', main))

@@ -83,7 +83,7 @@ class Child:
             return self._process.wait()
 
 
-def run_program(program: str, run: Callable[[], int]) -> int:
+def run_reported(program: str, run: Callable[[], int]) -> int:
     """Return the exit status of a program; of an error, that is printed behind its name, 1."""
     try:
         return run()
@@ -101,7 +101,7 @@ def run_on_graph(program: str, run: Callable[[], int]) -> int:
 
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:
-        return run_program(program, run)
+        return run_reported(program, run)
     finally:
         ignore_signals()
         rclpy.try_shutdown()

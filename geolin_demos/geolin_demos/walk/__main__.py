@@ -32,7 +32,7 @@ from geolin_demos.demo.__main__ import (
     published,
     supervise,
 )
-from geolin_demos.demo.processes import INTERRUPTED, Child, run_on_graph, run_program
+from geolin_demos.demo.processes import INTERRUPTED, Child, run_on_graph, run_reported
 from geolin_demos.sim.simulator import Simulator, random_pushes
 from geolin_demos.sim.world import text_of
 from geolin_demos.walk.course import CYCLE, Ask, Course, Leg, at_times, in_process, prepare, walk
@@ -193,4 +193,4 @@ def went(course: Course, leg: Leg, begin: float, kind: str) -> tuple[Array, bool
 
 
 if __name__ == '__main__':
-    sys.exit(run_program('walk', main))
+    sys.exit(run_reported('walk', main))

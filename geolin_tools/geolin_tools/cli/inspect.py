@@ -193,9 +193,8 @@ def _topics(source: Source) -> dict[str, Report]:
     seconds = max(recording.span[1] - recording.span[0], 1) * 1e-9
     for topic, kind in sorted(recording.types.items()):
         count = recording.counts[topic]
-        rate = (count - 1) / seconds if count > 1 else 0.0
-        role = role_of.get(topic)
-        found[topic] = {'type': kind, 'count': count, 'rate': rate, 'role': role}
+        rate = max(count - 1, 0) / seconds
+        found[topic] = {'type': kind, 'count': count, 'rate': rate, 'role': role_of.get(topic)}
     return found
 
 

@@ -288,9 +288,7 @@ def _instant(dataset: Dataset, model: TreeModel, k: int, start: int) -> dict[str
     at = dataset.isel(time=k)
     state = State(at.H.values, at.s.values, at.v.values, at.r.values, model.positions)
     A = at.A.values
-    modes = []
-    if np.isfinite(A).all():
-        modes = slow_or_unstable(model, state, A, _step(dataset))
+    modes = slow_or_unstable(model, state, A, _step(dataset)) if np.isfinite(A).all() else []
     return {
         'time': (int(at.time.values.astype('int64')) - start) * 1e-9,
         'A': A,

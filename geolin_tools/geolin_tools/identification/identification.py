@@ -228,8 +228,15 @@ def identify(
     if delay is None:
         found = np.mean([find_delay(model, signals, cutoff) for signals in train])
         lates.add(float(np.nan_to_num(found)))
+
+    def tried_on_each(late: float) -> Identification:
+        """Return what all recordings say, tried on each by what the others say."""
+        folds = tuple(_fitted(model, one, prior) for one in _one_aside(model, train, cutoff, late))
+        whole = _fitted(model, _data(model, train, (), cutoff, late), prior, watch)
+        return replace(whole, aside=joined([fold.aside for fold in folds]), folds=folds)
+
     if not aside and len(train) > 1:
-        result = _best(_cross_validated(model, train, prior, cutoff, t, watch) for t in lates)
+        result = _best(map(tried_on_each, lates))
         with suppress(UnsolvableError):  # no recording tells of the motion of the others
             _check(result, names)
             return result
@@ -303,22 +310,6 @@ def _fitted(
     used, *_ = data
     parameters = Parameters(model, used, prior)
     return Identification(model, parameters, fit(parameters, used, watch), *data)
-
-
-def _cross_validated(
-    model: TreeModel,
-    recordings: list[Signals],
-    prior: Prior,
-    cutoff: float | None,
-    delay: float,
-    watch: Watch,
-) -> Identification:
-    """Return what all recordings say, tried on each by what the others say."""
-    folds = tuple(
-        _fitted(model, data, prior) for data in _one_aside(model, recordings, cutoff, delay)
-    )
-    whole = _fitted(model, _data(model, recordings, (), cutoff, delay), prior, watch)
-    return replace(whole, aside=joined([fold.aside for fold in folds]), folds=folds)
 
 
 def _one_aside(

@@ -91,12 +91,11 @@ class Watcher:
             if now < self._due[name]:
                 continue
             while (message := _take(subscription)) is not None:
-                if name == 'diagnostics' and not self._is_of_node(message):
-                    continue
-                self.newest[name] = message
-                self.counts[name] += 1
-                self._due[name] = now + PERIODS.get(name, 0.0)
-                break
+                if name != 'diagnostics' or self._is_of_node(message):
+                    self.newest[name] = message
+                    self.counts[name] += 1
+                    self._due[name] = now + PERIODS.get(name, 0.0)
+                    break
         return self.counts.total() > before
 
     def _is_of_node(self, message: DiagnosticArray) -> bool:
