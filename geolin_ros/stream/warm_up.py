@@ -56,6 +56,7 @@ def warm_up_fixed_base() -> None:
 
 def warm_up_contacts() -> None:
     """Run the kernels of contacts, independent and redundant, and of external wrenches as well."""
+    from geolin_ros.linearization.contacts.constraints import rows_at
     from geolin_ros.linearization.reduction import admissible_bases
 
     model = small_model()
@@ -64,6 +65,7 @@ def warm_up_contacts() -> None:
     for contacts in ([point], [point, Contact('link9', 'surface')]):
         C = Linearizer(model, contacts)(state, tau, wrenches=wrenches)
     admissible_bases(C)
+    rows_at(model, C.about.workspace.constraints, state)  # where the engine leaves none
 
 
 def warm_up_commands() -> None:
