@@ -9,6 +9,7 @@ HYPOTHESIS_PROFILE=name  dev (default), check, ci, nightly
 """
 
 import contextlib
+import gc
 import os
 import re
 import signal
@@ -142,6 +143,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         of_folder = place.parts[0] in PROCESSES and place.as_posix() not in CHECKED
         if of_folder or hasattr(getattr(item, 'module', None), 'subprocess'):
             item.add_marker(pytest.mark.processes)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what lives to the end: modules, and every test."""
+    gc.collect()
+    gc.freeze()
 
 
 def _forbid_skip(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -9,18 +9,21 @@ import contextlib
 import faulthandler
 import os
 import signal
+import time
 from collections.abc import Generator
 from types import FrameType
 
 import psutil
 import pytest
 
-from support.processes import end_all, ended_with_it, watch
+from support.processes import began, end_all, ended_with_it, watch
 
 LIMIT = 600.0
 """Of setup, call and teardown, each, on a busy machine [s]."""
 AGAIN = 2.0
 """After this the same again, where the end of a test waits too [s]."""
+TICK = 1.0 / os.sysconf('SC_CLK_TCK')
+"""How exactly a process tells when it began [s]."""
 STUCK = 60.0
 """So much later the whole process ends: no Python code runs in it any more [s]."""
 _stderr = 2
@@ -32,12 +35,13 @@ def _limit(item: pytest.Item) -> Generator[None]:
     if item.get_closest_marker('soak'):
         yield
         return
-    before = set(psutil.Process().children(recursive=True))
+    start = time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def end(number: int, frame: FrameType | None) -> None:
-        for process in set(psutil.Process().children(recursive=True)) - before:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
+        for process in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess, FileNotFoundError):
+                if began(process.pid) > start - TICK:
+                    process.kill()
         pytest.fail(f'takes longer than {limit:g} s')
 
     usual = signal.signal(signal.SIGALRM, end)

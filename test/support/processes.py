@@ -92,10 +92,20 @@ def end_all():
         _watchdog.communicate()
 
 
+def _status(pid):
+    """Return what /proc tells of a process, from its state on (proc(5), fields 3 and up)."""
+    return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+
+
+def began(pid):
+    """Return when a process began, since the machine did [s]."""
+    return int(_status(pid)[19]) / os.sysconf('SC_CLK_TCK')
+
+
 def is_over(pid):
     """Whether a process is gone; where nobody asks for its status it stays as a zombie."""
     try:
-        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] == 'Z'
+        return _status(pid)[0] == 'Z'
     except (FileNotFoundError, ProcessLookupError):
         return True
 
