@@ -27,7 +27,7 @@ import numpy as np
 from geolin_ros import Linearizer, TreeModel, robots
 model = TreeModel.from_urdf(robots.path('{robot}'))
 L = Linearizer(model)(model.neutral_state(), np.zeros(model.n))
-assert np.all(np.isfinite(L.A))
+assert np.isfinite(L.A).all()
 done = time.perf_counter()
 print(json.dumps(dict(
     imported=imported - start,

@@ -135,6 +135,6 @@ def _numbers(name: str, value: ArrayLike, size: int) -> Array:
     array = np.asarray(value, dtype=np.float64)
     if array.shape != (size,):
         raise ShapeError(f'{name} has shape {array.shape}, expected ({size},)')
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         raise NotFiniteError(f'{name} is {array.tolist()}, expected finite numbers')
     return array

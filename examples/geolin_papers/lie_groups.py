@@ -173,7 +173,7 @@ def linearize(
         by_g = _shaped('derivative by g', exact[0], (k, k), group)
         by_u = _shaped('derivative by u', exact[1], (k, at.size), group)
     A, B = by_g - group.ad(rate(g, at)), by_u.reshape(k, at.size)
-    if not (np.all(np.isfinite(A)) and np.all(np.isfinite(B))):
+    if not (np.isfinite(A).all() and np.isfinite(B).all()):
         raise NotFiniteError(f'A or B on {group.name} holds NaN or inf, expected a smooth field')
     return A, B
 

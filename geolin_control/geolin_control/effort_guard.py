@@ -60,7 +60,7 @@ class EffortGuard:
 
         ``rates`` (n_u,) are those of the actuated joints, damped where efforts are not finite.
         """
-        if not np.all(np.isfinite(wanted)):
+        if not np.isfinite(wanted).all():
             return self.damp(time, rates)
         elapsed = self._elapsed(time)
         share = self.share = min(1.0, self.share + elapsed / self.settings.ramp_time)

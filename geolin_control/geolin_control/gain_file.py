@@ -214,7 +214,7 @@ def _route(
     sizes |= {'u': len(model.actuated_joints), 'z': 2 * model.m}
     for name, shape in shapes.items():
         expected = tuple(sizes.get(letter, arrays[name].shape[-1]) for letter in shape)
-        if arrays[name].shape != expected or not np.all(np.isfinite(arrays[name])):
+        if arrays[name].shape != expected or not np.isfinite(arrays[name]).all():
             raise ValueError(f'{name} has shape {arrays[name].shape}, expected finite {expected}')
     dt, past = float(entry['dt']), arrays['K_past'].shape[-1]
     if not 0.0 <= dt < np.inf or past % max(sizes['u'], 1):

@@ -319,7 +319,7 @@ class Regulator:
         reference, given = self.reference
         if self._rest:
             reference = reference.at_rest()
-        if self.settings.anchor and self._gait is None and np.all(np.isfinite(state.data)):
+        if self.settings.anchor and self._gait is None and np.isfinite(state.data).all():
             reference = anchored(self.model, reference, state, self.standing_on)
         wanted = self._feedback.efforts(state, reference=reference, feedforward=given)
         efforts = self.guard.feedback(time, wanted, rates)

@@ -102,7 +102,7 @@ def check_values(description: Description) -> None:
 def link_findings(link: Link) -> Iterator[Finding]:
     """Yield why no body can have the inertia of a link."""
     where, inertia = f'link {link.name!r}', np.asarray(link.inertia, dtype=np.float64)
-    if inertia.shape != (6, 6) or not np.all(np.isfinite(inertia)):
+    if inertia.shape != (6, 6) or not np.isfinite(inertia).all():
         problem = f'inertia has shape {inertia.shape} or numbers that are not finite'
         yield _error(where, f'{problem}, expected (6, 6)', 'make it by Link.from_mass')
     elif not np.allclose(inertia, inertia.T, rtol=1e-9, atol=1e-12):

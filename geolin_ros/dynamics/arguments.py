@@ -75,7 +75,7 @@ def state_data(model: TreeModel, state: State) -> Array:
     check_is_state(state)
     if (state.s.size, state.r.size) != (model.n_s, model.n):
         raise wrong_state(model, state)
-    if np.all(np.isfinite(state.H)):
+    if np.isfinite(state.H).all():
         se3.check_pose(state.H, f'H of robot {model.name!r}')
     check_base(model, state.v)
     return state.data
@@ -91,7 +91,7 @@ def wrong_state(model: TreeModel, state: State) -> ShapeError:
 
 def check_base(model: TreeModel, twist: Array, name: str = 'state') -> None:
     """Raise `InputError` for the twist (6,) of a fixed base."""
-    if model.base == 'fixed' and np.any(twist) and np.all(np.isfinite(twist)):
+    if model.base == 'fixed' and np.any(twist) and np.isfinite(twist).all():
         raise InputError(
             f'{name} has base twist {twist.tolist()}, expected zeros: the base of robot '
             f'{model.name!r} is fixed'
@@ -125,7 +125,7 @@ def failure(
 ) -> GeolinError:
     """Return the error for a status other than OK; a NaN among the inputs is its cause."""
     arrays = {'H': state.H, 's': state.s, 'v': state.v, 'r': state.r, **inputs}
-    bad = [name for name, array in arrays.items() if not np.all(np.isfinite(array))]
+    bad = [name for name, array in arrays.items() if not np.isfinite(array).all()]
     if bad or status == NOT_FINITE:
         return NotFiniteError(
             f'{" and ".join(bad) or "the accelerations"} of robot {model.name!r} '

@@ -247,7 +247,7 @@ class Kinematics:
 
 def check_state(model: TreeModel, state: State) -> None:
     """Raise where `Kinematics` says so."""
-    if not np.all(np.isfinite(state_data(model, state))):
+    if not np.isfinite(state_data(model, state)).all():
         raise NotFiniteError(f'the state of robot {model.name!r} holds NaN or inf')
 
 

@@ -425,7 +425,7 @@ def state_rows(model: TreeModel, states: States) -> Array:
         data = [state.data if isinstance(state, State) else state for state in data]
     found = rows('states', data, 22 + model.n_s + model.n, model)
     bad = kernels.first_without_pose(found.reshape(-1), found.shape[1])
-    if bad < len(found) and np.all(np.isfinite(found[bad, :16])):  # NaN is found by the kernels
+    if bad < len(found) and np.isfinite(found[bad, :16]).all():  # NaN is found by the kernels
         se3.check_pose(found[bad, :16].reshape(4, 4), f'H of sample {bad}')
     twists = found[:, 16 + model.n_s :][:, :6]
     if model.base == 'fixed' and twists.any():

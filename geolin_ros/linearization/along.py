@@ -176,7 +176,7 @@ class Along:
             raise ConfigurationError(
                 f'times are {at.tolist()}, expected numbers that increase [s]'
             )
-        if not np.all(np.isfinite(data[count:])):  # the engine sees the others
+        if not np.isfinite(data[count:]).all():  # the engine sees the others
             raise NotFiniteError(
                 f'node {count}: the state of robot {model.name!r} holds NaN or inf, expected '
                 'finite numbers'

@@ -198,7 +198,7 @@ def discretize(
         else:
             rate = rate_at(state)
             f, step = rate.f, (step_euler if method == 'euler' else step_zoh)(rate, dt)
-    if not all(np.all(np.isfinite(array)) for array in step):
+    if not all(np.isfinite(array).all() for array in step):
         raise NotFiniteError(
             f'a step of {dt:g} s by {method!r} overflows for robot {model.name!r}, expected '
             'finite numbers; take a shorter step'

@@ -321,7 +321,7 @@ def finite_array(name: str, value: ArrayLike, shape: tuple[int, ...] | None) -> 
     if array.ndim != 1 if shape is None else array.shape != shape:
         expected = 'one dimension' if shape is None else shape
         raise ShapeError(f'{name} has shape {array.shape}, expected {expected}')
-    if not np.all(np.isfinite(array)):
+    if not np.isfinite(array).all():
         index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise NotFiniteError(f'{name}{list(index)} is {array[index]}, expected a finite number')
     return array

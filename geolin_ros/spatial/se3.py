@@ -26,9 +26,9 @@ def check_pose(H: ArrayLike, what: str = 'H') -> Array:
     pose = np.asarray(H, dtype=np.float64)
     if pose.shape != (4, 4):
         raise ShapeError(f'{what} has shape {pose.shape}, expected (4, 4)')
-    if not np.all(np.isfinite(pose)):
+    if not np.isfinite(pose).all():
         raise NotFiniteError(f'{what} holds NaN or inf, expected finite numbers')
-    if np.any(pose[3] != (0.0, 0.0, 0.0, 1.0)):
+    if pose[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
         raise ShapeError(f'{what} has last row {pose[3].tolist()}, expected [0, 0, 0, 1]')
     if not kernels.is_pose(pose.flatten()):
         R = pose[:3, :3]

@@ -347,7 +347,7 @@ def _as_floats(value: Any) -> Array:
 
 def _numbers(value: Any, shape: tuple[int, ...]) -> Array:
     array = _as_floats(value).reshape(shape)
-    if not np.all(np.abs(array) <= MAX_MAGNITUDE):  # catches NaN
+    if not (np.abs(array) <= MAX_MAGNITUDE).all():  # catches NaN
         raise ValueError
     return array
 

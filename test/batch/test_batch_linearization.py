@@ -104,7 +104,7 @@ def test_room__is_used_again_and_longer_than_needed():
     assert np.shares_memory(found.A, room.A)
     assert len(found) == 10
     assert_as_one_by_one(model, states, tau, found)
-    assert np.all(np.isnan(room.nu_dot[10:]))
+    assert np.isnan(room.nu_dot[10:]).all()
 
 
 def test_states__are_rows_or_states():

@@ -28,7 +28,7 @@ def deviation(actual, expected, scale=None):
     """
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     assert actual.shape == expected.shape, f'shape {actual.shape}, expected {expected.shape}'
-    if not (np.all(np.isfinite(actual)) and np.all(np.isfinite(expected))):
+    if not (np.isfinite(actual).all() and np.isfinite(expected).all()):
         return np.inf
     worst = float(np.max(np.abs(actual - expected), initial=0.0))
     if worst == 0.0:

@@ -133,7 +133,7 @@ class RobotGraph:
     def _on_push(self, message: WrenchStamped) -> None:
         force = message.wrench.force
         pushed = np.array([force.x, force.y, force.z])
-        if np.all(np.isfinite(pushed)):
+        if np.isfinite(pushed).all():
             self.pushes.append(pushed)
 
     def _on_estimate(self, message: Odometry) -> None:

@@ -234,7 +234,7 @@ class Simulator:
         `NotFiniteError` if it holds NaN or inf.
         """
         wanted = vector('tau', tau, len(self._limit), self.model.name)
-        if not np.all(np.isfinite(wanted)):
+        if not np.isfinite(wanted).all():
             raise NotFiniteError(f'tau of robot {self.model.name!r} is {wanted.tolist()}')
         given = np.clip(wanted, -self._limit, self._limit)
         self.data.qfrc_applied[self._v[self.model.actuated]] = given
