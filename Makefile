@@ -82,7 +82,7 @@ check: setup  ## what needs no processes and no browser: after each change of a 
 
 # Workers wait for processes they have started: more of them than processors.
 test: setup  ## the whole test suite
-	.venv/bin/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	.venv/bin/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 faults: setup  ## every fault over DDS once; writes docs/evidence/faults.md
 	.venv/bin/python -m pytest -n 0 --evidence test/ros/faults

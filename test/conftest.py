@@ -64,8 +64,13 @@ LONGEST = (
     'walk/test_walking.py',
     'cli/test_tutorial.py',
     'contracts/test_release.py',
+    'ros/test_record.py',
+    'ros/test_watcher.py',
+    'view/test_standing_page.py',
+    'walk/test_gait_gains.py',
+    'walk/test_walking_node.py',
 )
-"""Files that take longest, of which one at the end would leave the other workers without work."""
+"""Files that take long, of which one at the end would leave the other workers without work."""
 NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')
 
 
