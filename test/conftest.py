@@ -48,27 +48,29 @@ CHECKED = ['offline/test_recording.py']
 """Files of these folders that run none of them."""
 LONGEST = (
     'demo/test_fresh_clone.py',
-    'balance/test_over_dds.py',
-    'offline/test_interruptions.py',
-    'kernels/test_bounds.py',
-    'ros/test_live_model.py',
-    'ros/faults/test_drills.py',
-    'ros/test_signals.py',
-    'ros/test_replay.py',
-    'demo/test_demo.py',
-    'ros/faults/test_commands.py',
-    'ros/test_lqr_node.py',
-    'oracle/test_matrix.py',
-    'estimation/test_identification.py',
-    'estimation/test_contact_identification.py',
     'walk/test_walking.py',
+    'kernels/test_bounds.py',
+    'offline/test_interruptions.py',
+    'oracle/test_matrix.py',
+    'ros/test_live_model.py',
+    'estimation/test_contact_identification.py',
+    'balance/test_over_dds.py',
+    'ros/test_signals.py',
+    'estimation/test_identification.py',
     'cli/test_tutorial.py',
+    'ros/test_replay.py',
     'contracts/test_release.py',
+    'ros/faults/test_commands.py',
+    'estimation/test_excitation.py',
+    'contracts/test_benchmarks.py',
+    'ros/faults/test_drills.py',
+    'export/test_folder.py',
+    'ros/test_lqr_node.py',
+    'demo/test_demo.py',
+    'export/test_numbers.py',
     'ros/test_record.py',
     'ros/test_watcher.py',
-    'view/test_standing_page.py',
-    'walk/test_gait_gains.py',
-    'walk/test_walking_node.py',
+    'offline/test_linearize.py',
 )
 """Files that take long, of which one at the end would leave the other workers without work."""
 NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')
@@ -139,15 +141,23 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts processes, by its folder or its imports; begin with the longest files."""
+    """Mark what starts processes, by its folder or its imports; begin with the longest files.
+
+    Those that wait for processes and those that compute take turns: no worker is idle then.
+    """
     assert all((TEST / file).exists() for file in LONGEST)
-    first = {TEST / file: place for place, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: first.get(item.path, len(first)))
+    files, waiting = dict.fromkeys(item.path for item in items), set()
     for item in items:
         place = item.path.relative_to(TEST)
         of_folder = place.parts[0] in PROCESSES and place.as_posix() not in CHECKED
         if of_folder or hasattr(getattr(item, 'module', None), 'subprocess'):
             item.add_marker(pytest.mark.processes)
+            waiting.add(item.path)
+    turn = {TEST / file: place - len(LONGEST) for place, file in enumerate(LONGEST)}
+    for group in (waiting, files.keys() - waiting):
+        rest = [file for file in files if file in group and file not in turn]
+        turn |= {file: place / len(rest) for place, file in enumerate(rest)}
+    items.sort(key=lambda item: turn[item.path])
 
 
 def pytest_collection_finish() -> None:

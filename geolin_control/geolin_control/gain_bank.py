@@ -106,10 +106,12 @@ def build(
     Equilibria are added halfway where the relative error of an interpolated gain is above
     ``tolerance``.
 
-    Raises `ConfigurationError` if the contacts change along a route, or two routes have the same;
-    `NotStabilizableError` if a posture cannot be regulated; `InfeasibleError` if one halfway has
-    no equilibrium, or more than `MOST_KNOTS` are needed.
+    Raises `ConfigurationError` for a tolerance that is not above 0, if the contacts change along a
+    route, or two routes have the same; `NotStabilizableError` if a posture cannot be regulated;
+    `InfeasibleError` if one halfway has no equilibrium, or more than `MOST_KNOTS` are needed.
     """
+    if not tolerance > 0.0:
+        raise ConfigurationError(f'tolerance is {tolerance:g}, expected a relative error above 0')
     found: dict[frozenset[str], Route] = {}
     for points in routes:
         feet = {frozenset(support.frame for support in point.supports) for point in points}

@@ -42,6 +42,8 @@ PERIOD = 0.002
 """Sample time, unless another is given [s]."""
 POINT_BANDWIDTH, SOLE_BANDWIDTH = 80.0, 60.0
 """Of the impedance of what contacts forbid [rad/s]: points, and soles on long legs."""
+MOST_DELAY = 100
+"""Of an actuator [steps]: each is an effort a joint more in the state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +118,11 @@ class Tuning:
 
     def __post_init__(self) -> None:
         dt, delay, bandwidth = self.dt, self.delay, self.bandwidth or 0.0
-        if dt < 0.0 or delay < 0 or bandwidth < 0.0 or (delay and not dt):
+        is_valid = dt >= 0.0 and 0 <= delay <= MOST_DELAY and bandwidth >= 0.0  # not NaN
+        if not is_valid or (delay and not dt):
             raise ConfigurationError(
                 f'dt is {dt:g} s, delay {delay} steps, bandwidth {bandwidth:g} rad/s, expected '
-                'none below 0, and no delay in continuous time'
+                f'none below 0, at most {MOST_DELAY} steps, and no delay in continuous time'
             )
 
 

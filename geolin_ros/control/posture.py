@@ -20,7 +20,7 @@ from geolin_ros.control.equilibrium import equilibrium
 from geolin_ros.control.support import Support, level, polygon_centre, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
-from geolin_ros.errors import ConfigurationError, InfeasibleError
+from geolin_ros.errors import ConfigurationError, InfeasibleError, NotFiniteError
 from geolin_ros.linearization.contacts.description import resolve
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -92,6 +92,8 @@ def standing_posture(
     ------
     InfeasibleError
         If no posture within the joint limits was found: what is missed, and by how much.
+    NotFiniteError
+        If the height is NaN or inf.
     ConfigurationError, UnknownNameError
         If the base is fixed, there is no support, or two are of one frame; if a joint or frame is
         not of the robot.
@@ -102,6 +104,8 @@ def standing_posture(
             f'robot {model.name!r} has a {model.base} base and supports {frames}, expected a '
             'floating base and a support, each of another frame'
         )
+    if height is not None and not np.isfinite(height):
+        raise NotFiniteError(f'height is {height} m, expected a finite number')
     seed = state_with(model, joints or {}) if start is None else start.at_rest()
     at = Kinematics(model, seed)
     wanted = {support.frame: at.pose(support.at(model)) for support in supports}

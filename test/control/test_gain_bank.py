@@ -174,6 +174,8 @@ def test_routes__that_change_contacts_are_refused(monkeypatch):
     for routes, said in (([[four, three]], 'contact sets'), ([[four], [four]], 'no other route')):
         with pytest.raises(ConfigurationError, match=said):
             build(model, routes)
+    with pytest.raises(ConfigurationError, match='tolerance is nan'):
+        build(model, [[four]], tolerance=np.nan)
     descent = squat(model, supports, [top.H[2, 3], 0.28], top)
     monkeypatch.setattr('geolin_control.gain_bank.MOST_KNOTS', 5)
     with pytest.raises(InfeasibleError, match='more than 5'):

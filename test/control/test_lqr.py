@@ -183,6 +183,8 @@ def test_robot_that_cannot_be_kept__is_refused():
     ('make', 'error', 'said'),
     [
         (lambda: Tuning(delay=-1), ConfigurationError, 'delay -1'),
+        (lambda: Tuning(delay=100_000), ConfigurationError, 'at most 100 steps'),
+        (lambda: Tuning(dt=np.nan), ConfigurationError, 'dt is nan'),
         (lambda: Tuning(dt=0.0, delay=1), ConfigurationError, 'no delay in continuous time'),
         (lambda: Weights(com=0.0), ConfigurationError, "weight 'com' is 0"),
         (lambda: Weights(single={'s.x': -1.0}), ConfigurationError, r"weight 's\.x' is -1"),

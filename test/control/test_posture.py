@@ -19,7 +19,12 @@ from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import distance_inside, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
-from geolin_ros.errors import ConfigurationError, InfeasibleError, UnknownNameError
+from geolin_ros.errors import (
+    ConfigurationError,
+    InfeasibleError,
+    NotFiniteError,
+    UnknownNameError,
+)
 
 
 def poses_by_pinocchio(name, model, supports, state):
@@ -162,6 +167,7 @@ def test_posture__out_of_reach_is_explained():
         ([0, 1, 0], {}, ConfigurationError, 'each of another frame'),
         (range(4), {'feet': {'base': np.eye(4)}}, ConfigurationError, r"'base' has shape"),
         (range(4), {'joints': {'FL_nee': 1.0}}, UnknownNameError, 'FL_nee'),
+        (range(4), {'height': np.nan}, NotFiniteError, 'height is nan m'),
     ],
 )
 def test_posture__wrong_arguments_are_named(feet, options, error, said):

@@ -343,6 +343,8 @@ def test_foreign_zarr__is_named_and_never_unpickled(dataset, tmp_path, capsys, v
     for name, chunk in (('cut', 'time/c/0'), ('late', 'A/c/0/0/0')):
         shutil.copytree(dataset, tmp_path / name)
         (tmp_path / name / chunk).write_bytes(bytes(20))
+    shutil.copytree(dataset, tmp_path / 'less')
+    shutil.rmtree(tmp_path / 'less' / 'A')
     for name, said in (
         ('nothing', 'is no dataset'),
         ('objects', 'is no dataset'),
@@ -350,6 +352,7 @@ def test_foreign_zarr__is_named_and_never_unpickled(dataset, tmp_path, capsys, v
         ('damaged', 'is a damaged dataset'),
         ('cut', 'is a damaged dataset (RuntimeError: '),
         ('late', 'late is a damaged dataset (RuntimeError: '),
+        ('less', 'less is a damaged dataset ('),
         ('packed', "array 'time' is stored by gzip, expected"),
     ):
         paths = [str(tmp_path / name)] * (2 if verb == 'compare' else 1)

@@ -161,7 +161,7 @@ def _equilibria(
         at = Kinematics(model, state)
         heights.append(state.H[2, 3] - np.mean([at.pose(frame)[2, 3] for frame in frames]))
     order = np.argsort(heights)
-    chosen = np.unique(np.linspace(0, len(order) - 1, count).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(order) - 1, min(count, len(order))).round().astype(int))
     points, refused = [], []
     for k in order[chosen]:
         try:

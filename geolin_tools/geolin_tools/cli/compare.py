@@ -94,7 +94,8 @@ def _compare_runs(a: str, b: str, watch: Watch) -> tuple[int, list[str], dict[st
             sentences.append(f'{len(samples) - len(common)} samples are in {path} only')
     quantities = {}
     for name in watch(RUN_VARIABLES, len(RUN_VARIABLES)):
-        x, y = first[name], second[name]
+        with undamaged(f'{a} or {b}'):
+            x, y = first[name], second[name]
         if x.shape[1:] != y.shape[1:]:
             sentences.append(f'{name} has shapes {x.shape[1:]} and {y.shape[1:]}')
             continue
