@@ -61,16 +61,7 @@ LONGEST = (
     'ros/test_replay.py',
     'contracts/test_release.py',
     'ros/faults/test_commands.py',
-    'estimation/test_excitation.py',
-    'contracts/test_benchmarks.py',
-    'ros/faults/test_drills.py',
     'export/test_folder.py',
-    'ros/test_lqr_node.py',
-    'demo/test_demo.py',
-    'export/test_numbers.py',
-    'ros/test_record.py',
-    'ros/test_watcher.py',
-    'offline/test_linearize.py',
 )
 """Files that take long, of which one at the end would leave the other workers without work."""
 NEVER_REQUIRED = ('launch_ros', 'recordings of real robots', 'ros2_control')

@@ -19,12 +19,7 @@ from geolin_ros.control.soles import read_feet
 from geolin_ros.control.support import distance_inside, support_polygon
 from geolin_ros.dynamics.kinematics import Kinematics
 from geolin_ros.dynamics.momentum import centre_of_mass
-from geolin_ros.errors import (
-    ConfigurationError,
-    InfeasibleError,
-    NotFiniteError,
-    UnknownNameError,
-)
+from geolin_ros.errors import ConfigurationError, InfeasibleError, NotFiniteError, UnknownNameError
 
 
 def poses_by_pinocchio(name, model, supports, state):

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from geolin_ros.control import riccati
 from geolin_ros.control.riccati import solve_care, solve_dare
-from geolin_ros.errors import (
-    ConfigurationError,
-    NotFiniteError,
-    NotStabilizableError,
-    ShapeError,
-)
+from geolin_ros.errors import ConfigurationError, NotFiniteError, NotStabilizableError, ShapeError
 
 SOLVERS = {'discrete': solve_dare, 'continuous': solve_care}
 

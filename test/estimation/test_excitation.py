@@ -10,14 +10,7 @@ import pytest
 
 pytest.importorskip('scipy')
 
-from geolin_tools.identification import (
-    Prior,
-    Signals,
-    choose_prior,
-    examine,
-    find_delay,
-    identify,
-)
+from geolin_tools.identification import Prior, Signals, choose_prior, examine, find_delay, identify
 
 from geolin_ros import TreeModel, inverse_dynamics
 

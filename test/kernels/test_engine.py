@@ -21,14 +21,7 @@ from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import gimbal, gram_link, random_description, random_parents, tree_description
 
-from geolin_ros import (
-    Contact,
-    Linearizer,
-    Loop,
-    TreeModel,
-    Wrench,
-    forward_dynamics_derivatives,
-)
+from geolin_ros import Contact, Linearizer, Loop, TreeModel, Wrench, forward_dynamics_derivatives
 from geolin_ros.description import Description, Joint, Link, Mimic
 from geolin_ros.errors import ModelError, NotFiniteError, SingularInertiaError
 from geolin_ros.kernels.engine import linearization, own_results

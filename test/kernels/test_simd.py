@@ -9,15 +9,7 @@ from numba.core.errors import NumbaError, TypingError
 from geolin_ros.kernels._jit import kernel, lean_kernel
 from geolin_ros.kernels.simd.lanes import lanes
 from geolin_ros.kernels.simd.trigonometry import LARGEST, cos_sin, cos_sin_of_eight
-from geolin_ros.kernels.simd.vector import (
-    get,
-    get_int,
-    load8,
-    put,
-    select,
-    store8,
-    store_lanes,
-)
+from geolin_ros.kernels.simd.vector import get, get_int, load8, put, select, store8, store_lanes
 
 A, B = np.arange(1.0, 9.0), np.arange(-8.0, 0.0)
 

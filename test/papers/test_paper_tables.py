@@ -15,13 +15,7 @@ import pytest
 from numpy.random import default_rng
 from support.close import assert_close, assert_wrong, blocks, deviation
 from support.dense_reference import DenseReference, adjoint
-from support.finite_difference import (
-    ad,
-    cross,
-    derivative,
-    derivative_by_vector,
-    exp,
-)
+from support.finite_difference import ad, cross, derivative, derivative_by_vector, exp
 from support.pinocchio_oracle import PinocchioOracle
 from support.robots import example_robot, read_robot
 from support.trees import breadth_first, gram_link, random_model, renumber_bodies

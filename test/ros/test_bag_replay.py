@@ -20,14 +20,7 @@ from support.ros_graph import Process
 
 from geolin_ros import robots
 from geolin_ros.errors import ConfigurationError, GeolinError
-from geolin_ros.ros.bag_replay import (
-    OUTPUTS,
-    Bag,
-    Report,
-    check,
-    conclude,
-    parameters_of_node,
-)
+from geolin_ros.ros.bag_replay import OUTPUTS, Bag, Report, check, conclude, parameters_of_node
 
 NODE = '/linearizer'
 COUNT, RATE = 1500, 500

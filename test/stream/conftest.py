@@ -24,12 +24,6 @@ def sensor_robot():
     )
     joints = (
         Joint('shoulder', 'revolute', 'base', 'arm', axis=np.array((0.0, 0.0, 1.0))),
-        Joint(
-            'mount',
-            'fixed',
-            'base',
-            'camera',
-            placement=exp((0.3, -0.2, 0.1, 0.5, -1.0, 0.7)),
-        ),
+        Joint('mount', 'fixed', 'base', 'camera', placement=exp((0.3, -0.2, 0.1, 0.5, -1.0, 0.7))),
     )
     return TreeModel.from_description(Description('sensor robot', links, joints))
