@@ -178,6 +178,7 @@ def known(found, s, r, tau):
     return np.hstack((d.A, d.B)), spread, d.poles[order], d.poles_deviation[order]
 
 
+@pytest.mark.long
 def test_A_B_and_poles_are_as_far_off_the_truth_as_their_deviations_say(damped):
     z, of_poles = [], []
     for seed in range(100, 104):

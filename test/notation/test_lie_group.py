@@ -144,6 +144,7 @@ def test_example__differences_equal_exact_derivatives(system):
     assert_close(by_differences[1], B, 1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.shows('Bos 2022: Section 2.4')
 def test_example__carries_the_error_between_two_flows(system, monkeypatch):
     """z(t) = log(g^-1 g') of the nonlinear flows = the flow of zdot = A z, to first order."""
