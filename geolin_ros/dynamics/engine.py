@@ -22,8 +22,7 @@ from geolin_ros.typing import Array
 class Engine:
     """A robot of independent single-axis joints for the engine, with scratch (one per thread).
 
-    Results are views of the scratch, valid until the next call of the same function. Arguments
-    and errors are those of `dynamics.functions`.
+    Arguments, results and errors are those of `dynamics.functions`.
     """
 
     def __init__(self, n: int, m: int, packed: layout.Packed) -> None:
@@ -56,7 +55,7 @@ class Engine:
         status = self._inverse(self._ints, self._floats, x, given, self._workspace, out)
         if status != OK:
             raise failure(model, status, state, {'acceleration': given})
-        return out
+        return out.copy()
 
     def forward_dynamics(self, model: TreeModel, state: State, tau: ArrayLike) -> Array:
         """Return the acceleration (m,) that joint efforts (n,) produce."""
@@ -65,7 +64,7 @@ class Engine:
         status = self._forward(self._ints, self._floats, x, given, self._workspace, out)
         if status != OK:
             raise failure(model, status, state, {'tau': given})
-        return out
+        return out.copy()
 
     def mass_matrix(self, model: TreeModel, state: State) -> Array:
         """Return M (m, m)."""
@@ -73,7 +72,7 @@ class Engine:
         status = self._composite(self._ints, self._floats, x, self._workspace, M)
         if status != OK:
             raise failure(model, status, state, {})
-        return M
+        return M.copy()
 
     def _data(self, model: TreeModel, state: State) -> Array:
         """Return the numbers of a state, whose sizes must be the robot's."""

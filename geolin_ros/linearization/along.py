@@ -38,7 +38,7 @@ Names = tuple[str, ...]
 ARRAYS = ('A', 'B', 'c', 'nu_dot', 'wrenches', 'wrench_by_state', 'wrench_by_tau')
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class LinearizedTrajectory:
     """z+ = A z + B dtau + c over the N intervals of a trajectory, and the contact forces.
 

@@ -16,14 +16,14 @@ from geolin_ros.dynamics.samples import Robot, States, Task, rows, state_rows, z
 from geolin_ros.errors import GeolinError, ShapeError
 from geolin_ros.linearization.about import About, Reference, frozen
 from geolin_ros.linearization.contacts.description import Closure
-from geolin_ros.linearization.result import ARRAYS, Linearization
+from geolin_ros.linearization.result import ARRAYS, Linearization, read_only
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.wrenches import External
 from geolin_ros.typing import Array
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class LinearizationBatch:
     """Linearizations about N states: the arrays of `Linearization` with the sample in front.
 
@@ -39,8 +39,8 @@ class LinearizationBatch:
     reference, columns, inputs, contacts
         As in `Linearization`.
 
-    ``len(batch)`` is N, ``batch[k]`` a `Linearization` that shares the memory, ``batch[a:b]`` a
-    batch that does.
+    ``len(batch)`` is N, ``batch[k]`` a `Linearization` that shares the memory, read-only,
+    ``batch[a:b]`` a batch that does. A call that is given it as ``out`` overwrites the arrays.
     """
 
     A: Array
@@ -75,7 +75,7 @@ class LinearizationBatch:
             names = (*ARRAYS, 'states', 'tau')
             return dataclasses.replace(self, **{name: getattr(self, name)[k] for name in names})
         return Linearization(
-            **{name: getattr(self, name)[k] for name in ARRAYS},
+            **{name: read_only(getattr(self, name)[k]) for name in ARRAYS},
             columns=self.columns,
             inputs=self.inputs,
             about=About(self.workspace, self.states[k].copy(), self.tau[k].copy(), self.external),
@@ -197,8 +197,7 @@ class Batches:
             samples.differentiate(task, self._columns, batch.nu_dot, matrices, model.m)
         batch.drift[:] = 0.0
         batch.states[:], batch.tau[:] = data, given[:, 6:]
-        batch.external, batch.reference = tuple(wrenches), 'moving'
-        return batch
+        return dataclasses.replace(batch, external=tuple(wrenches), reference='moving')
 
     def _one_by_one(self, task: Task, wrenches: External, batch: LinearizationBatch) -> None:
         state = self.model.neutral_state()

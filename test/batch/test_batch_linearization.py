@@ -102,6 +102,7 @@ def test_room__is_used_again_and_longer_than_needed():
     linearizer(states[5:], tau[5:], out=room)
     found = linearizer(states, tau, out=room)
     assert np.shares_memory(found.A, room.A)
+    assert not found[0].A.flags.writeable
     assert len(found) == 10
     assert_as_one_by_one(model, states, tau, found)
     assert np.isnan(room.nu_dot[10:]).all()
