@@ -73,8 +73,8 @@ def add_reading_arguments(parser: 'argparse._ActionsContainer') -> None:
     about = 'mimic joints: exact constraints, or independent joints (default: %(default)s)'
     add('--mimic', choices=('exact', 'independent'), default='exact', help=about)
     about = (
-        "closed loops, as 'FRAME_A=FRAME_B point' or surface, perhaps with stiffness and damping "
-        'behind; none for none (default: those of an MJCF file)'
+        "closed loops, as 'FRAME_A=FRAME_B point' or surface, perhaps with kp and kd behind; "
+        'none for none (default: those of an MJCF file)'
     )
     add('--loops', nargs='+', metavar='LOOP', help=about)
     add('--overlay', type=Path, help='rotors, gears, friction: a YAML file')

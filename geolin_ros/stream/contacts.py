@@ -213,7 +213,7 @@ def write_contact(message: Any, contact: Closure, model: TreeModel) -> None:
         reference = np.eye(4) if reference is None else reference
     message.link = _link(model, message.frame)
     message.kind, message.active = KINDS[contact.kind], contact.active
-    message.stiffness, message.damping = float(contact.kp), float(contact.kd)
+    message.kp, message.kd = float(contact.kp), float(contact.kd)
     for pose, value in ((message.placement, placement), (message.reference, reference)):
         if value is None:
             pose.orientation.w = 0.0  # a quaternion of zeros says nothing
@@ -231,8 +231,8 @@ def read_contact(model: TreeModel, message: Any) -> Closure:
     placement = _pose(message.placement)
     common = {
         'kind': word_of(f'contact {message.frame!r} has kind', message.kind, KINDS),
-        'kp': message.stiffness,
-        'kd': message.damping,
+        'kp': message.kp,
+        'kd': message.kd,
         'reference': _pose(message.reference),
         'active': message.active,
     }
@@ -255,8 +255,8 @@ def fields(message: Any) -> tuple[Any, ...]:
         message.partner_frame,
         message.kind,
         message.active,
-        message.stiffness,
-        message.damping,
+        message.kp,
+        message.kd,
         *pose_numbers(message.placement),
         *pose_numbers(message.reference),
     )

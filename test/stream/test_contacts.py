@@ -138,7 +138,7 @@ def test_contact__is_held_where_it_is_placed(quadruped):
 def test_stiff_contacts__are_anchored_where_they_become_active(quadruped):
     rng = np.random.default_rng(3)
     first, second, third = (quadruped.random_state(rng) for _ in range(3))
-    contacts, stiff = ContactInput(quadruped, ContactSettings('topic')), {'stiffness': 50.0}
+    contacts, stiff = ContactInput(quadruped, ContactSettings('topic')), {'kp': 50.0}
     given = contact_state('FL_foot', place=(1, 2, 3), turn=(0, 0, 0, 1), **stiff)
     holds, off = (contact_state('FL_foot', active=x, **stiff) for x in (True, False))
     k = 0
@@ -287,7 +287,7 @@ def test_message__says_which_contacts_were_assumed(quadruped, make):
     settings = StreamSettings(contacts=ContactSettings('topic', admissible_basis=True))
     stream = LinearizationStream(quadruped, settings)
     writer = LinearizationWriter(message, quadruped, settings, make_contact=make_contact)
-    stiff = contact_state('FL_foot', stiffness=30.0, damping=10.0)
+    stiff = contact_state('FL_foot', kp=30.0, kd=10.0)
     off = contact_state('RL_foot', 2, active=False, placement=PLACED)
     loop = contact_state('FL_foot', 2, partner='FR_foot', turn=(0, 0, 0, 1), place=(0, 1, 0))
     for k, (told, active, links) in enumerate(

@@ -172,7 +172,7 @@ FAULTS = [
     ('foot', 'wrench.force.y', np.nan, Cause.NOT_FINITE),
     *(
         ('contact_states', 'contacts', [contact_state('FL_foot', **x)], Cause.CONTACT)
-        for x in ({'kind': 3}, {'damping': -1.0}, {'partner': 'FR_foot', 'placement': PLACED})
+        for x in ({'kind': 3}, {'kd': -1.0}, {'partner': 'FR_foot', 'placement': PLACED})
     ),
     ('contact_states', 'contacts', [contact_state('FL_fot')], Cause.CONTACT),
     ('imu', 'header.frame_id', 'FL_calf', Cause.FRAME),

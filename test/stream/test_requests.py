@@ -143,7 +143,7 @@ def test_external_wrenches__count_by_their_kind(quadruped, code, kind):
 
 
 def test_contacts_of_a_request__hold_the_robot(quadruped):
-    stiff = contact_state('FL_foot', stiffness=40.0, damping=12.0)
+    stiff = contact_state('FL_foot', kp=40.0, kd=12.0)
     request, state, tau = random_request(
         quadruped,
         contacts=[stiff, contact_state('FR_foot', 2), contact_state('base', active=False)],

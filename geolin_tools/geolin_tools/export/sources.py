@@ -141,7 +141,7 @@ def _words(robot: Robot, name: str, targets: Sequence[Target]) -> dict[str, str]
 
 
 def _contact_state(model: TreeModel, one: Contact | Support) -> str:
-    """Return a contact as messages have it: names, kind, stiffness, damping and two poses."""
+    """Return a contact as messages have it: names, kind, kp, kd and two poses."""
     contact = one.contact if isinstance(one, Support) else one
     link = model.body_names[model.frame(contact.frame).body]
     poses = []

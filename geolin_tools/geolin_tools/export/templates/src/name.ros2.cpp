@@ -29,7 +29,7 @@ constexpr double effort_scale[] = {{{effort_scale}}}, effort_offset[] = {{{effor
 constexpr struct {
   const char *frame, *link;
   std::uint8_t kind;
-  double stiffness, damping, placement[7], reference[7];  // poses: position, quaternion x y z w
+  double kp, kd, placement[7], reference[7];  // poses: position, quaternion x y z w
 } contacts[] = {
 {{contact_states}}
 };
@@ -67,7 +67,7 @@ class Linearizer : public rclcpp::Node {
     for (const auto &contact : contacts) {
       auto &state = held.contacts.emplace_back();
       state.frame = contact.frame, state.link = contact.link, state.kind = contact.kind, state.active = true;
-      state.stiffness = contact.stiffness, state.damping = contact.damping;
+      state.kp = contact.kp, state.kd = contact.kd;
       for (auto [to, from] : {std::pair(&state.placement, contact.placement), {&state.reference, contact.reference}}) {
         to->position.x = from[0], to->position.y = from[1], to->position.z = from[2];
         to->orientation.x = from[3], to->orientation.y = from[4];
