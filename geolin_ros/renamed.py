@@ -27,10 +27,43 @@ RENAMED = {
     'geolin_ros.d_hybrid_dynamics': 'hybrid_dynamics_variation',
     'geolin_ros.d_inverse_dynamics': 'inverse_dynamics_variation',
     'geolin_ros.ros.linearizer.LinearizationNode': 'LinearizerNode',
+    'geolin_ros.control.effort_guard.effort_limits': 'geolin_ros.control.weights.effort_limits',
+    'geolin_ros.description.check_tree': (
+        'raise_errors(it.source, tree_findings(it), ModelError)'
+    ),
+    'geolin_ros.description.topology.check_tree': (
+        'raise_errors(it.source, tree_findings(it), ModelError)'
+    ),
+    'geolin_ros.dynamics.derivatives.d_forward_dynamics': 'forward_dynamics_variation',
+    'geolin_ros.dynamics.derivatives.d_hybrid_dynamics': 'hybrid_dynamics_variation',
+    'geolin_ros.dynamics.derivatives.d_inverse_dynamics': 'inverse_dynamics_variation',
+    'geolin_ros.estimation.sparse.DynamicsSolver': 'Estimator(...).estimate(state, readings)',
+    'geolin_ros.linearization.contacts.ReducedLinearization': (
+        'geolin_ros.linearization.reduction.ReducedLinearization'
+    ),
+    'geolin_ros.linearization.contacts.ReducedStep': 'reduce() at both ends: P1.T @ Phi @ P0',
+    'geolin_ros.linearization.contacts.constrained_forward_dynamics': (
+        'geolin_ros.constrained_forward_dynamics'
+    ),
     'geolin_ros.linearization.contacts.constraints_of': 'geolin_ros.constraints_of',
     'geolin_ros.linearization.contacts.reduce': 'geolin_ros.reduce',
     'geolin_ros.linearization.contacts.reduce_step': 'reduce() at both ends: P1.T @ Phi @ P0',
     'geolin_ros.linearization.representation.convert': 'result.in_representation(name)',
+    'geolin_ros.linearization.representation.displacement_from_body': (
+        'TwistChange(state, name).from_body(z)'
+    ),
+    'geolin_ros.linearization.representation.displacement_to_body': (
+        'TwistChange(state, name).on_columns(np.eye(len(z))) @ z'
+    ),
+    'geolin_ros.linearization.representation.twist_from_body': (
+        'twist(B, expression_frame(B, name)) of B = MovingFrame(H, v)'
+    ),
+    'geolin_ros.linearization.representation.twist_to_body': (
+        'twist_map(expression_frame(B, name), B) @ twist of B = MovingFrame(H)'
+    ),
+    'geolin_ros.spatial.frames.body_acceleration': (
+        'twist_map(C, B) @ apparent - se3.cross(relative_twist(B, C)) @ B.v'
+    ),
     'geolin_ros.urdf.shapes.find_mesh': 'geolin_ros.description.shapes.find_mesh',
 }
 """From old to new; a name without dots is of the same module or class, a call does what it did."""
@@ -68,15 +101,17 @@ def warn(old: str, new: str, depth: int = 3) -> None:
 
 
 def of_package(package: str, name: str) -> Any:
-    """Return what has an old name of a package, and warn.
+    """Return what has an old name of a package, a module too, and warn.
 
     Raises `AttributeError` if it is no old name either, `ImportError` if nothing has its place.
     """
     old = f'{package}.{name}'
-    new = RENAMED.get(old)
+    new = RENAMED.get(old) or MOVED.get(old)
     if new is None:
         raise AttributeError(f'module {package!r} has no attribute {name!r}')
     warn(old, new, depth=4)
+    if old in MOVED:
+        return importlib.import_module(new)
     home, _, own = new.rpartition('.')
     return getattr(importlib.import_module(home or package), own)
 
@@ -104,6 +139,7 @@ class Moved(Loader):
         warn(self._old, self._new)
         sys.modules[self._old] = there = importlib.import_module(self._new)
         vars(there).setdefault('__path__', [])  # of a package that is a module now
+        vars(there).setdefault('__getattr__', old_names(self._old))
 
     def get_code(self, _: str) -> CodeType:
         """Return what ``python -m`` runs."""

@@ -35,6 +35,7 @@ from geolin_ros.description.overlay import (
     lock_joints,
     parse_overlay,
 )
+from geolin_ros.renamed import old_names
 
 __all__ = [
     'SEVERITIES', 'SHORTEST_AXIS', 'SINGLE_AXIS_KINDS',
@@ -43,3 +44,4 @@ __all__ = [
     'lock_joints', 'mass_properties', 'merged', 'parse_overlay', 'raise_errors', 'stands_on_world',
     'tree_findings',
 ]  # fmt: skip
+__getattr__ = old_names(__name__)

@@ -22,7 +22,10 @@ from geolin_ros.kernels.status import NOT_FINITE
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import External
+from geolin_ros.renamed import old_names
 from geolin_ros.typing import Array, BoolArray
+
+__getattr__ = old_names(__name__)
 
 
 @about_state

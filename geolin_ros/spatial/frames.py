@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from geolin_ros.errors import check_choice
+from geolin_ros.renamed import old_names
 from geolin_ros.spatial import se3
 from geolin_ros.typing import Array
 
+__getattr__ = old_names(__name__)
 Representation = Literal['body', 'inertial', 'mixed']
 
 _STILL = np.zeros(6)
