@@ -7,11 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from support.close import assert_close, deviation
-from support.finite_difference import (
-    derivative,
-    derivative_by_state,
-    retract,
-)
+from support.finite_difference import derivative, derivative_by_state, retract
 from support.pinocchio_oracle import PinocchioOracle
 from support.states import seen_from
 from support.trees import tree_description

@@ -154,12 +154,7 @@ def test_value_that_cannot_be__is_refused_with_the_reason_and_changes_nothing(ro
     ('module', 'parameters', 'values', 'says'),
     [
         ('lqr_node', {'supports': ['FL_foot:0.02']}, {'weights': ['s.knee=0.1']}, "'s.knee'"),
-        (
-            'torque_estimator',
-            {'imu_topics': ['imu base']},
-            {'imu_topics': ['imu tray']},
-            "'tray'",
-        ),
+        ('torque_estimator', {'imu_topics': ['imu base']}, {'imu_topics': ['imu tray']}, "'tray'"),
     ],
 )
 def test_name_that_the_robot_has_not__is_refused_by_other_nodes(

@@ -5,12 +5,7 @@
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.messages import (
-    SECOND,
-    forward_dynamics,
-    linearization_summary,
-    linearized_dynamics,
-)
+from support.messages import SECOND, forward_dynamics, linearization_summary, linearized_dynamics
 from support.pinocchio_oracle import PinocchioOracle
 from support.taking import Source
 
