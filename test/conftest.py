@@ -24,7 +24,7 @@ from support.environment import UDP_ALONE, own_domain
 
 pytest_plugins = ['support.limit', 'support.paper_table']
 settings.register_profile('check', max_examples=5, deadline=None)
-settings.register_profile('dev', max_examples=20, deadline=None)
+settings.register_profile('dev', max_examples=12, deadline=None)
 settings.register_profile('ci', max_examples=50, deadline=None, derandomize=True)
 settings.register_profile('nightly', max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'dev'))

@@ -39,7 +39,6 @@ from geolin_ros.stream.topic_stream import nanoseconds  # noqa: E402
 pytestmark = pytest.mark.usefixtures('ros_domain')
 
 FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
-MODEL, POINT = held('quadruped')
 STIFFNESS, DAMPING = 8.0, 0.01  # in effort limits a radian; in s of that
 
 
@@ -48,6 +47,7 @@ class Controller:
 
     def __init__(self):
         self.clocks, self.states, self.newest, self.start = set(), [], {}, None
+        self.model, self.point = held('quadruped')
         context = Context()
         rclpy.init(context=context)
         self._node = rclpy.create_node('foreign', context=context)
@@ -80,14 +80,14 @@ class Controller:
         return process.communicate()[0]
 
     def _answer(self, message):
-        order = [message.name.index(name) for name in MODEL.joint_names]
+        order = [message.name.index(name) for name in self.model.joint_names]
         self.s, r = np.array(message.position)[order], np.array(message.velocity)[order]
         if self.start is None:
             self.start = self.s
         self.states.append(nanoseconds(message.header.stamp))
-        spring = STIFFNESS * MODEL.limits.effort * (self.start - self.s - DAMPING * r)
+        spring = STIFFNESS * self.model.limits.effort * (self.start - self.s - DAMPING * r)
         efforts = np.empty(len(order))
-        efforts[order] = POINT.tau + spring
+        efforts[order] = self.point.tau + spring
         answer = JointState(effort=efforts.tolist())
         answer.header.stamp = message.header.stamp
         self._stamped.publish(answer)
@@ -95,8 +95,8 @@ class Controller:
 
     def load(self):
         """Return the newest force on all feet [N], in world axes."""
-        H = read_pose(self.newest['odom'].pose.pose)
-        at = Kinematics(MODEL, MODEL.state(H, self.s, np.zeros(6), np.zeros(MODEL.n)))
+        H, model = read_pose(self.newest['odom'].pose.pose), self.model
+        at = Kinematics(model, model.state(H, self.s, np.zeros(6), np.zeros(model.n)))
         felt = {foot: self.newest[f'{foot}/wrench'].wrench.force for foot in FEET}
         return sum(at.pose(foot)[:3, :3] @ (f.x, f.y, f.z) for foot, f in felt.items())
 
@@ -135,7 +135,7 @@ def test_foreign_controller__keeps_the_robot_standing_by_what_is_published(tmp_p
     # Lock step: each state came once, 2 ms after the one before, and the clock goes with it.
     assert np.unique(np.diff(controller.states[-1000:])).tolist() == [2_000_000]
     assert set(controller.states[-1000:]) <= controller.clocks
-    weight = 9.81 * MODEL.total_mass
+    weight = 9.81 * controller.model.total_mass
     assert controller.load() == pytest.approx([0.0, 0.0, weight], abs=0.05 * weight)
 
 
