@@ -221,8 +221,9 @@ SETS = [
     {'contacts': [''], 'payload__frame': ''},
     {'payload__mass': 2.0},  # as it is: a file that is loaded again
 ]
-LONGEST_GAP, BUSY = 0.1, 3.0
-"""Between two answers [s]; where the machine is busy, this times what it is while none compile."""
+LONGEST_GAP, BUSY = 0.4, 3.0
+"""Between two answers [s], of which one that waited for a set to compile would last seconds; where
+the machine is busy, this times what it is while none compile."""
 
 
 def test_node__answers_at_100_hz_while_ten_sets_of_parameters_compile(client, tmp_path):
