@@ -66,6 +66,7 @@ setup(
         (f'share/{name}/launch', glob('launch/*.launch.py')),
         (f'share/{name}/robots', glob(f'{name}/robots/*.urdf')),
         *(('bin', [script]) for script in glob('bin/*')),  # of colcon/geolin_ros
+        *((f'lib/{name}', [script]) for script in glob('lib/*')),  # programs that have moved
     ],
     zip_safe=False,
     # rclpy and the messages come with ROS 2, or from requirements/ros-kilted.txt.
