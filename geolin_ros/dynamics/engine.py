@@ -22,7 +22,8 @@ from geolin_ros.typing import Array
 class Engine:
     """A robot of independent single-axis joints for the engine, with scratch (one per thread).
 
-    Arguments, results and errors are those of `dynamics.functions`.
+    Results are views of the scratch, valid until the next call of the same function. Arguments
+    and errors are those of `dynamics.functions`.
     """
 
     def __init__(self, n: int, m: int, packed: layout.Packed) -> None:
@@ -55,7 +56,7 @@ class Engine:
         status = self._inverse(self._ints, self._floats, x, given, self._workspace, out)
         if status != OK:
             raise failure(model, status, state, {'acceleration': given})
-        return out.copy()
+        return out
 
     def forward_dynamics(self, model: TreeModel, state: State, tau: ArrayLike) -> Array:
         """Return the acceleration (m,) that joint efforts (n,) produce."""
@@ -64,7 +65,7 @@ class Engine:
         status = self._forward(self._ints, self._floats, x, given, self._workspace, out)
         if status != OK:
             raise failure(model, status, state, {'tau': given})
-        return out.copy()
+        return out
 
     def mass_matrix(self, model: TreeModel, state: State) -> Array:
         """Return M (m, m)."""
@@ -72,7 +73,7 @@ class Engine:
         status = self._composite(self._ints, self._floats, x, self._workspace, M)
         if status != OK:
             raise failure(model, status, state, {})
-        return M.copy()
+        return M
 
     def _data(self, model: TreeModel, state: State) -> Array:
         """Return the numbers of a state, whose sizes must be the robot's."""
