@@ -118,7 +118,7 @@ class Tuning:
 
     def __post_init__(self) -> None:
         dt, delay, bandwidth = self.dt, self.delay, self.bandwidth or 0.0
-        is_valid = dt >= 0.0 and 0 <= delay <= MOST_DELAY and bandwidth >= 0.0  # not NaN
+        is_valid = dt >= 0.0 and 0 <= delay <= MOST_DELAY and bandwidth >= 0.0  # false for NaN
         if not is_valid or (delay and not dt):
             raise ConfigurationError(
                 f'dt is {dt:g} s, delay {delay} steps, bandwidth {bandwidth:g} rad/s, expected '

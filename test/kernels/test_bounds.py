@@ -24,10 +24,10 @@ for name in sys.argv[1:]:
 
 
 def test_every_access__is_within_bounds():
-    """In one process of its own, which alone the checks of Numba concern."""
+    """In a process of its own: Numba's checks are set for a whole process."""
     files = [TEST / module for module in MODULES]
     folders = dict.fromkeys([TEST, *(file.parent for file in files)])
-    # Little optimized is compiled sooner and makes the same accesses; not at all, is not cached.
+    # Level 1 compiles sooner and makes the same accesses; of level 0 Numba caches nothing.
     checks = {'NUMBA_BOUNDSCHECK': '1', 'NUMBA_OPT': '1'}
     path = os.pathsep.join([*map(str, folders), *sys.path])
     done = subprocess.run(

@@ -38,8 +38,6 @@ def exp(twist):
     term = result = np.eye(4)
     for k in range(1, 16):
         term = term @ step / k
-        if not np.abs(term).max() > 1e-24:
-            break
         result = result + term
     for _ in range(4):
         result = result @ result

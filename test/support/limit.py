@@ -22,10 +22,10 @@ LIMIT = 600.0
 """Of setup, call and teardown, each, on a busy machine [s]."""
 AGAIN = 2.0
 """After this the same again, where the end of a test waits too [s]."""
-TICK = 1.0 / os.sysconf('SC_CLK_TCK')
-"""How exactly a process tells when it began [s]."""
 STUCK = 60.0
 """So much later the whole process ends: no Python code runs in it any more [s]."""
+TICK = 1.0 / os.sysconf('SC_CLK_TCK')
+"""How exactly a process tells when it began [s]."""
 _stderr = 2
 
 
