@@ -47,8 +47,8 @@ def read_measured(message: Any, model: TreeModel) -> Measured:
         received.tau.copy(),
         received.A.copy(),
         received.B.copy(),
-        read_matrix(contacts.wrenches_by_state).copy(),
-        read_matrix(contacts.wrenches_by_effort).copy(),
+        read_matrix(contacts.wrench_by_state).copy(),
+        read_matrix(contacts.wrench_by_tau).copy(),
         tuple(read_contact(model, contact) for contact in contacts.contacts if contact.active),
     )  # fmt: skip
 

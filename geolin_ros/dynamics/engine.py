@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from geolin_ros.typing import Array
 class Engine:
     """A robot of independent single-axis joints for the engine, with scratch (one per thread).
 
-    Results are views of the scratch, valid until the next call of the same function. Arguments
+    A result stays: its memory is used again once nobody refers to it or to a view of it. Arguments
     and errors are those of `dynamics.functions`.
     """
 
@@ -32,7 +33,8 @@ class Engine:
         self._n, self._size = n, 22 + 2 * n
         self._tau, self._nu_dot = np.zeros(n), np.zeros(m)
         self._solution, self._forces = np.zeros(m), np.zeros(m)
-        self._M = np.zeros((m, m))
+        self._M = M = np.zeros((m, m))
+        self._unused = getrefcount(M)
 
     @cached_property
     def _inverse(self) -> Callable[..., int]:
@@ -52,6 +54,8 @@ class Engine:
     def inverse_dynamics(self, model: TreeModel, state: State, acceleration: ArrayLike) -> Array:
         """Return the forces (m,) that produce an acceleration (m,)."""
         x, given, out = self._data(model, state), self._nu_dot, self._forces
+        if getrefcount(out) > self._unused:
+            self._forces = out = np.zeros_like(out)
         take(model, 'acceleration', acceleration, given)
         status = self._inverse(self._ints, self._floats, x, given, self._workspace, out)
         if status != OK:
@@ -61,6 +65,8 @@ class Engine:
     def forward_dynamics(self, model: TreeModel, state: State, tau: ArrayLike) -> Array:
         """Return the acceleration (m,) that joint efforts (n,) produce."""
         x, given, out = self._data(model, state), self._tau, self._solution
+        if getrefcount(out) > self._unused:
+            self._solution = out = np.zeros_like(out)
         take(model, 'tau', tau, given)
         status = self._forward(self._ints, self._floats, x, given, self._workspace, out)
         if status != OK:
@@ -70,6 +76,8 @@ class Engine:
     def mass_matrix(self, model: TreeModel, state: State) -> Array:
         """Return M (m, m)."""
         x, M = self._data(model, state), self._M
+        if getrefcount(M) > self._unused:
+            self._M = M = np.zeros_like(M)
         status = self._composite(self._ints, self._floats, x, self._workspace, M)
         if status != OK:
             raise failure(model, status, state, {})

@@ -68,7 +68,7 @@ def inverse_dynamics(
     """
     robot = robot_of(model)
     if robot.is_for_engine(state, wrenches):
-        return robot.engine.inverse_dynamics(model, state, acceleration).copy()
+        return robot.engine.inverse_dynamics(model, state, acceleration)
     task = Task.about(model, state, wrenches, threads)
     task.give('acceleration', acceleration, model.m)
     return task.of(robot.hybrid(task, np.zeros(6 + model.n, np.bool_)))
@@ -99,7 +99,7 @@ def forward_dynamics(
     """
     robot = robot_of(model)
     if robot.is_for_engine(state, wrenches):
-        return robot.engine.forward_dynamics(model, state, tau).copy()
+        return robot.engine.forward_dynamics(model, state, tau)
     task = Task.about(model, state, wrenches, threads)
     task.give('tau', tau, model.n)
     return task.of(robot.hybrid(task, all_free(model)))
@@ -154,7 +154,7 @@ def mass_matrix(model: TreeModel, state: About, *, threads: int = 1) -> Array:
     """
     robot = robot_of(model)
     if robot.is_for_engine(state):
-        return robot.engine.mass_matrix(model, state).copy()
+        return robot.engine.mass_matrix(model, state)
     task = Task.about(model, state, threads=threads)
     return task.of(robot.mass_matrices(task))
 
@@ -214,7 +214,7 @@ def conditioning(model: TreeModel, state: State) -> Conditioning:
 class Dynamics:
     """`inverse_dynamics`, `forward_dynamics` and `mass_matrix` in a workspace (one per thread).
 
-    Arguments, units and errors are those of the functions; results are valid until the next call.
+    Arguments, units and errors are those of the functions.
 
     Examples
     --------

@@ -66,8 +66,8 @@ def numbers(message):
     for name, matrix in (
         ('a', message.a),
         ('b', message.b),
-        ('by_state', held.wrenches_by_state),
-        ('by_effort', held.wrenches_by_effort),
+        ('by_state', held.wrench_by_state),
+        ('by_effort', held.wrench_by_tau),
     ):
         found[name] = np.array(matrix.data).reshape(matrix.rows, matrix.cols)
     pose, twist = message.state.base_pose, message.state.base_twist

@@ -94,8 +94,8 @@ class ContactWriter:
         self._model, self._make_contact = model, make_contact
         self._written: tuple[Closure, ...] | None = None
         self._wrenches = np.zeros(0)
-        self._by_state = MatrixWriter(message.wrenches_by_state)
-        self._by_effort = MatrixWriter(message.wrenches_by_effort)
+        self._by_state = MatrixWriter(message.wrench_by_state)
+        self._by_effort = MatrixWriter(message.wrench_by_tau)
         self._basis = MatrixWriter(message.admissible_basis)
 
     def write(self, answer: ContactAnswer) -> None:

@@ -177,8 +177,8 @@ def read_contact_dynamics(message: Any) -> ReceivedContacts | None:
         word_of('contact dynamics have source', message.source, SOURCES),
         tuple(names),
         np.asarray(message.wrenches, dtype=np.float64),
-        read_matrix(message.wrenches_by_state),
-        read_matrix(message.wrenches_by_effort),
+        read_matrix(message.wrench_by_state),
+        read_matrix(message.wrench_by_tau),
         message.rank,
         read_matrix(message.admissible_basis),
     )

@@ -171,8 +171,8 @@ class Linearizer : public rclcpp::Node {
     const auto forces = robot_.forces();
     held.rank = static_cast<unsigned>(forces.size());
     held.wrenches.assign(forces.data(), forces.data() + forces.size());
-    Robot::assign(held.wrenches_by_state, robot_.forces_by_state());
-    Robot::assign(held.wrenches_by_effort, robot_.forces_by_effort());
+    Robot::assign(held.wrench_by_state, robot_.forces_by_state());
+    Robot::assign(held.wrench_by_tau, robot_.forces_by_effort());
     const double *force = forces.data();
     for (auto &contact : held.contacts) {
       auto &wrench = contact.wrench;
