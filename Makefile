@@ -67,7 +67,7 @@ view: setup-view  ## a page in the browser: ROBOT=path FEET=frame,frame,..., BAG
 	    $(if $(NODE),--node $(NODE)) $(if $(FEET),--contacts $(subst $(comma), ,$(FEET))) \
 	    $(if $(ASKED),,--contacts FL_foot FR_foot RL_foot RR_foot)
 
-balance-all: setup  ## three seeds (SEEDS=1), two more robots; takes two hours; writes docs/evidence/robots.md
+balance-all: setup  ## three seeds (SEEDS=1), two more robots: 15 min; writes docs/evidence/robots.md
 	.venv/bin/python tools/evidence.py docs/evidence/robots.md Balance $(BALANCE) --seeds $(or $(SEEDS),3) \
 	    --also $(DATA)/go2_description/urdf/go2.urdf \
 	    $(DATA)/g1_description/urdf/g1_29dof_rev_1_0.urdf
