@@ -20,6 +20,13 @@ from geolin_ros.optional import BESIDE, not_installed
 RENAMED = {
     'geolin_ros.Contact.stiffness': 'kp',
     'geolin_ros.Contact.damping': 'kd',
+    'geolin_ros.Discretization.copy': 'copy.deepcopy(step)',
+    'geolin_ros.LinearizationBatch.linearizer': (
+        'Linearizer(batch.workspace.model, batch.contacts)'
+    ),
+    'geolin_ros.LinearizationBatch.part': 'batch[a:b]',
+    'geolin_ros.LinearizationBatch.rows': 'batch[0].rows',
+    'geolin_ros.Linearizer.about': 'linearizer(state, tau, wrenches=wrenches).about',
     'geolin_ros.Loop.stiffness': 'kp',
     'geolin_ros.Loop.damping': 'kd',
     'geolin_ros.TreeModel.n_q': 'n_s',
@@ -61,12 +68,15 @@ RENAMED = {
     'geolin_ros.linearization.representation.twist_to_body': (
         'twist_map(expression_frame(B, name), B) @ twist of B = MovingFrame(H)'
     ),
+    'geolin_ros.offline.report.write_report': (
+        'geolin_tools.cli.report.run(options): geolin report OUT.zarr'
+    ),
     'geolin_ros.spatial.frames.body_acceleration': (
         'twist_map(C, B) @ apparent - se3.cross(relative_twist(B, C)) @ B.v'
     ),
     'geolin_ros.urdf.shapes.find_mesh': 'geolin_ros.description.shapes.find_mesh',
 }
-"""From old to new; a name without dots is of the same module or class, a call does what it did."""
+"""From old to new; a name without dots is of the same module or class, code does what it did."""
 
 _ROWS = Path(__file__).with_name('moved.txt').read_text().splitlines()
 MOVED = dict(row.split(': ') for row in _ROWS if not row.startswith('#'))
@@ -164,6 +174,8 @@ def with_old_names(cls: C) -> C:
 
 
 def _read(of: Any, old: str, new: str) -> Any:
+    if not new.isidentifier():
+        raise AttributeError(f'{old} is gone, expected {new}')
     warn(old, new)
     return getattr(of, new)
 

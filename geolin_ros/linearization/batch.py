@@ -20,9 +20,11 @@ from geolin_ros.linearization.result import ARRAYS, Linearization, read_only
 from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.wrenches import External
+from geolin_ros.renamed import with_old_names
 from geolin_ros.typing import Array
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class LinearizationBatch:
     """Linearizations about N states: the arrays of `Linearization` with the sample in front.

@@ -34,6 +34,7 @@ from geolin_ros.linearization.representation import TwistChange
 from geolin_ros.model.labels import Label, input_labels, state_labels
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
+from geolin_ros.renamed import with_old_names
 from geolin_ros.spatial import se3
 from geolin_ros.spatial.frames import MovingFrame, Representation, expression_frame, twist
 from geolin_ros.typing import Array, IntArray
@@ -41,6 +42,7 @@ from geolin_ros.typing import Array, IntArray
 Method = Literal['midpoint', 'euler', 'zoh', 'rkmk4']
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class Discretization:
     """z(t + dt) = Phi z(t) + Gamma du + defect with z = [H; s; v; r] = log(g_ref^-1 g).

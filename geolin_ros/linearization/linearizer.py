@@ -33,6 +33,7 @@ from geolin_ros.linearization.workspace import Workspace
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
 from geolin_ros.model.wrenches import External
+from geolin_ros.renamed import with_old_names
 from geolin_ros.typing import Array
 
 if TYPE_CHECKING:  # imported when they are first used: who wants A and B alone needs neither
@@ -50,6 +51,7 @@ SETS = 16
 """Sets of contacts that are kept ready, those used last."""
 
 
+@with_old_names
 class Linearizer:
     """Linearizes one robot, again and again, in a workspace of its own (one per thread).
 
