@@ -135,7 +135,7 @@ docs: setup-documentation  ## the documentation site into build/docs; warnings a
 	.venv/bin/python -m sphinx -j auto -W --keep-going $(SPHINXOPTS) docs build/docs
 
 docs-live: setup-documentation  ## the same, served on this machine and built again at each change
-	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' --watch geolin_ros --watch geolin_control --watch geolin_estimation --watch geolin_tools
+	.venv/bin/sphinx-autobuild docs build/docs --ignore '*/docs/api/*' $(foreach name,ros control demos estimation tools walking,--watch geolin_$(name))
 
 build: setup  ## all packages with colcon, into install/
 	PATH="$(CURDIR)/.venv/bin:$$PATH" colcon build \

@@ -8,14 +8,11 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = tuple(
-    ROOT / name
-    for name in (
-        'geolin_ros',
-        'geolin_control/geolin_control',
-        'geolin_estimation/geolin_estimation',
-        'examples/geolin_papers',
-    )
+BESIDE = 'control', 'demos', 'estimation', 'tools', 'walking'
+SOURCES = (
+    ROOT / 'geolin_ros',
+    *(ROOT / f'geolin_{name}/geolin_{name}' for name in BESIDE),
+    ROOT / 'examples/geolin_papers',
 )
 NUMBER = r'\(?(?:\d+(?:\.\d+)*|[AB]\b)\)?'
 REFERENCE = re.compile(

@@ -14,7 +14,7 @@ import yaml
 from support.messages import linearized_dynamics
 
 import geolin_ros
-from docs.citations import citing, computed_by
+from docs.citations import BESIDE, citing, computed_by
 from geolin_ros import TreeModel, robots
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.outputs.messages import LinearizationWriter
@@ -90,19 +90,20 @@ def test_rooms_of_all_public_names__are_in_the_reference():
 def test_what_a_page_names__exists(page):
     """Objects, tests, files and sources."""
     text = page.read_text(encoding='utf-8')
-    for name in set(re.findall(r'`(geolin_(?:ros|papers)(?:\.\w+)+)`', text)):
+    packages = '|'.join(('ros', 'papers', *BESIDE))
+    for name in set(re.findall(rf'`(geolin_(?:{packages})(?:\.\w+)+)`', text)):
         pkgutil.resolve_name(name)
     written = '\n'.join(path.read_text(encoding='utf-8') for path in ROOT.glob('test/**/*.py'))
     for name in re.findall(r'`(test_\w+__\w+)`', text):
         assert f'def {name}(' in written, name
-    for file in re.findall(r'`((?:test|examples|geolin_ros|docs)/[\w/.]+)`', text):
+    for file in re.findall(rf'`((?:test|examples|geolin_(?:{packages})|docs)/[\w/.]+)`', text):
         assert (ROOT / file).exists(), file
 
 
 def test_papers_and_rows_of_them__are_listed_and_cited_by_what_computes_them():
     code = [
         file.read_text(encoding='utf-8')
-        for room in ('geolin_ros', 'geolin_control', 'geolin_estimation', 'examples')
+        for room in ('geolin_*', 'examples')
         for file in ROOT.glob(f'{room}/**/*.py')
     ]
     text = '\n'.join([*code, *(page.read_text(encoding='utf-8') for page in PAGES)])

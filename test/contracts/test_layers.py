@@ -53,15 +53,16 @@ def test_no_modules__import_each_other() -> None:
         pytest.fail(' -> '.join(error.args[1][::-1]))
 
 
+NODE = 'import geolin_ros.ros.linearizer as node'
+ROS = pytest.mark.skipif(find_spec('rclpy') is None, reason='needs ROS 2')
+
+
 @pytest.mark.parametrize(
     ('statement', 'most'),
     [
         ('from geolin_ros import Linearizer', 11_500),
-        pytest.param(
-            'import geolin_ros.ros.linearizer',
-            18_200,
-            marks=pytest.mark.skipif(find_spec('rclpy') is None, reason='needs ROS 2'),
-        ),
+        pytest.param(NODE, 18_200, marks=ROS),
+        pytest.param(f'{NODE}; node.warm_up()', 20_100, marks=ROS),
     ],
 )
 def test_import__loads_what_it_is_about_alone(
