@@ -79,6 +79,7 @@ setup(
         **EXTRAS,
         's3': S3,
         'tools': [
+            'argcomplete>=3.1',
             'geolin_tools',
             *EXTRAS['control'],
             *EXTRAS['estimation'],
@@ -90,6 +91,7 @@ setup(
         'test': [
             *(requirement for extra in EXTRAS.values() for requirement in extra),
             *S3,
+            'argcomplete>=3.1',
             'casadi>=3.6',
             'control>=0.10',
             'example-robot-data',

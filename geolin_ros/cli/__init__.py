@@ -168,6 +168,9 @@ def _parsed(arguments: list[str]) -> 'argparse.Namespace':
 
     from geolin_ros.optional import not_installed
 
+    completes = '_ARGCOMPLETE' in os.environ
+    if completes:
+        arguments = os.environ['COMP_LINE'].split()[1:]
     parser = argparse.ArgumentParser(
         prog='geolin', description='Geometric linearization of moving-base robots.'
     )
@@ -182,4 +185,8 @@ def _parsed(arguments: list[str]) -> 'argparse.Namespace':
             module.add_arguments(command)
             text = getattr(module, 'INTERRUPTED', 'interrupted')
             command.set_defaults(run=module.run, interrupted=text)
+    if completes:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)  # and the end
     return parser.parse_args(arguments)

@@ -26,6 +26,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
 from geolin_ros.errors import RecordingError, check_choice
+from geolin_ros.stream.outputs.messages import OUTPUTS
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 ODOMETRY = 'nav_msgs/msg/Odometry'
@@ -36,9 +37,7 @@ WRENCH = 'geometry_msgs/msg/WrenchStamped'
 CONTACT = 'geolin_msgs/msg/ContactState'
 CONTACT_STATES = 'geolin_msgs/msg/ContactStates'
 CLOCK = 'rosgraph_msgs/msg/Clock'
-LINEARIZATION = 'geolin_msgs/msg/LinearizedDynamics'
-FORWARD_DYNAMICS = 'geolin_msgs/msg/ForwardDynamics'
-SUMMARY = 'geolin_msgs/msg/LinearizationSummary'
+LINEARIZATION, FORWARD_DYNAMICS, SUMMARY = OUTPUTS.values()
 
 _DEFINITIONS = Path(__file__).parent / 'msg'
 _QUATERNION = 'geometry_msgs/msg/Quaternion'

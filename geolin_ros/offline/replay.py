@@ -9,7 +9,6 @@ from pathlib import Path
 from geolin_ros.offline.bags import (
     CONTACT,
     FORWARD_DYNAMICS,
-    LINEARIZATION,
     SUMMARY,
     BagWriter,
     Compression,
@@ -22,6 +21,7 @@ from geolin_ros.offline.source import Source
 from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.linearization_stream import LinearizationStream
 from geolin_ros.stream.outputs.messages import (
+    OUTPUTS,
     ForwardDynamicsWriter,
     LinearizationWriter,
     SummaryWriter,
@@ -30,11 +30,6 @@ from geolin_ros.stream.outputs.messages import (
 from geolin_ros.stream.topic_stream import Counts, DroppedInput
 
 NODE = '/linearizer'
-OUTPUTS = {
-    'linearization': LINEARIZATION,
-    'forward_dynamics': FORWARD_DYNAMICS,
-    'summary': SUMMARY,
-}
 ANALYSIS_PERIOD = 1_000_000_000
 """Eigenvalues are found this often [ns], as by the node."""
 

@@ -27,21 +27,16 @@ from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 
-from geolin_msgs.msg import ForwardDynamics, LinearizationSummary, LinearizedDynamics
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.optional import optional
 from geolin_ros.ros.programs import ignore_signals, stop_on_signals
 from geolin_ros.ros.topics import name_of, type_of
 from geolin_ros.stream.message_fields import write_stamp
+from geolin_ros.stream.outputs.messages import OUTPUTS
 
 rosbag2 = optional('rosbags.rosbag2', extra='offline')
 
 INTERRUPTED = 130
-OUTPUTS = {
-    'linearization': LinearizedDynamics,
-    'forward_dynamics': ForwardDynamics,
-    'summary': LinearizationSummary,
-}
 INPUT_DEPTH, OUTPUT_DEPTH = 10_000, 1000
 """Messages that wait at most, of a topic in the bag and of an output."""
 MOST_BEHIND, LESS_BEHIND = 500, 50
@@ -167,7 +162,7 @@ class Replay:
         self._quiet = 0  # diagnostics in a row without another joint state
         self._sent, self._recorded = 0, Counter[str]()
         self._clock = graph.create_publisher(Clock, CLOCK, 10)
-        kinds = dict(zip(self._topics, OUTPUTS.values(), strict=True))
+        kinds = dict(zip(self._topics, map(type_of, OUTPUTS.values()), strict=True))
         kinds[DIAGNOSTICS] = DiagnosticArray
         self._publishers = {
             topic: publisher

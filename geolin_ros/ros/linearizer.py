@@ -36,11 +36,12 @@ from geolin_ros.renamed import old_names
 from geolin_ros.ros.diagnostics import ThrottledLog
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.running import STEADY, Program, run, with_old_name
-from geolin_ros.ros.topics import LATCHED_BY_MANY
+from geolin_ros.ros.topics import LATCHED_BY_MANY, type_of
 from geolin_ros.stream.analysis import Snapshot, analyse
 from geolin_ros.stream.inputs.plausibility import Window, findings
 from geolin_ros.stream.linearization_stream import Answer, LinearizationStream
 from geolin_ros.stream.outputs.messages import (
+    OUTPUTS,
     ForwardDynamicsWriter,
     LinearizationWriter,
     SummaryWriter,
@@ -130,11 +131,7 @@ class LinearizerNode(RobotNode):
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""
-        outputs = [
-            Output(msg.LinearizedDynamics, '~/linearization'),
-            Output(msg.ForwardDynamics, '~/forward_dynamics'),
-            Output(msg.LinearizationSummary, '~/summary'),
-        ]
+        outputs = [Output(type_of(kind), f'~/{topic}') for topic, kind in OUTPUTS.items()]
         if self._values['marker_rate'] > 0.0:
             from visualization_msgs.msg import MarkerArray
 

@@ -50,6 +50,19 @@ def test_help__lists_the_commands_and_imports_none(capsys):
     assert 'rclpy' not in modules
 
 
+def test_completion__is_of_commands_of_all_packages_and_their_options(tmp_path):
+    answer, use = tmp_path / 'answer', 'from geolin_ros.cli import main; main()'
+    asked = {'_ARGCOMPLETE': '1', '_ARGCOMPLETE_STDOUT_FILENAME': str(answer)}
+    for line, found in (
+        ('geolin li', 'linearize\vlint-urdf'),
+        ('geolin gains --po', '--postures'),
+    ):
+        typed = {'COMP_LINE': line, 'COMP_POINT': str(len(line)), '_ARGCOMPLETE_IFS': '\v'}
+        env = os.environ | asked | typed
+        subprocess.run([sys.executable, '-c', use], env=env, check=True, timeout=60)
+        assert answer.read_text().strip() == found
+
+
 def test_what_is_of_packages_beside__is_named_where_these_are_missing(capsys, monkeypatch):
     assert {name: ALL[name][0].partition('.')[0] for name in set(ALL) - set(COMMANDS)} == BESIDE
     monkeypatch.setattr('importlib.metadata.entry_points', lambda **_: EntryPoints(()))

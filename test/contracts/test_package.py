@@ -18,7 +18,7 @@ FOLDERS = {'geolin_ros': ROOT} | {
 PIP_NAME = {'yaml': 'pyyaml'}
 # Looked for at run time, and done without where absent; extras, not in ROS's own index; or of the
 # one version of another package that wants it.
-OPTIONAL = {'mujoco', 'pinocchio', 'llvmlite'}
+OPTIONAL = {'argcomplete', 'mujoco', 'pinocchio', 'llvmlite'}
 OF_OFFLINE = {'dask', 'distributed', 'fsspec', 'rosbags', 'tqdm', 'xacro', 'xarray', 'zarr'}
 
 

@@ -31,6 +31,12 @@ from geolin_ros.stream.self_check import Verdict
 from geolin_ros.stream.topic_stream import Counts
 from geolin_ros.typing import Array
 
+OUTPUTS = {
+    'linearization': 'geolin_msgs/msg/LinearizedDynamics',
+    'forward_dynamics': 'geolin_msgs/msg/ForwardDynamics',
+    'summary': 'geolin_msgs/msg/LinearizationSummary',
+}
+"""Topics of the linearizer below its name, and their types."""
 # The constants of geolin_msgs, by the words of the settings.
 CODES = {
     'reference': {'moving': 1, 'frozen': 2},
