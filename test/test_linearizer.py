@@ -11,9 +11,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 from support.close import assert_close
-from support.trees import (
-    random_model,
-)
+from support.trees import random_model
 
 from geolin_ros import (
     Contact,

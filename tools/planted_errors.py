@@ -47,14 +47,8 @@ ERRORS = [
             'np.column_stack((x, np.cross(axis, x), axis))',
             'np.column_stack((x, np.cross(x, axis), axis))',
         ),
-        (
-            'placement = up @ rotation @ turns[i]',
-            'placement = up @ rotation.T @ turns[i]',
-        ),
-        (
-            'record[T : T + 3] = up @ (translation',
-            'record[T : T + 3] = up.T @ (translation',
-        ),
+        ('placement = up @ rotation @ turns[i]', 'placement = up @ rotation.T @ turns[i]'),
+        ('record[T : T + 3] = up @ (translation', 'record[T : T + 3] = up.T @ (translation'),
         ('tree.armature[c], [', '1.001 * tree.armature[c], ['),
         ('tree.armature[c], [', '0.0, ['),
         ('passive = tree.damping,', 'passive = np.roll(tree.damping, 1),'),
@@ -124,10 +118,7 @@ ERRORS = [
             'store4(ws, here + at.AV, load4(ws, above + at.AV) + r * Sd_lin)',
             'store4(ws, here + at.AV, load4(ws, above + at.AV))',
         ),
-        (
-            '(with_lane(zero, 1, hc) - h1 * c)',
-            '(with_lane(zero, 1, hc) + h1 * c)',
-        ),
+        ('(with_lane(zero, 1, hc) - h1 * c)', '(with_lane(zero, 1, hc) + h1 * c)'),
         ('p = m * u + cross(w, h)', 'p = m * u - cross(w, h)'),
         ('f = m * a + (cross(b, h) + cross(w, p))', 'f = m * a + (cross(b, h) - cross(w, p))'),
         ('uh = 2.0 * (u0 * h0 + u1 * h1 + u2 * h2)', 'uh = u0 * h0 + u1 * h1 + u2 * h2'),

@@ -14,11 +14,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = {'.cpp', '.html', '.hpp', '.js', '.md', '.msg', '.py', '.rst', '.srv', '.toml', '.yaml'}
-NOT_READ = (
-    'docs/evidence/',
-    'test/bags/',
-    'tools/vocabulary.py',
-)
+NOT_READ = ('docs/evidence/', 'test/bags/', 'tools/vocabulary.py')
 
 
 class Word(NamedTuple):

@@ -73,13 +73,7 @@ def test_spectrum__is_that_of_the_full_system_and_of_the_descriptor_pencil(model
     free = Linearizer(model)(state, tau, wrenches=wrenches)
     M, zero = mass_matrix(model, state), np.zeros
     E = scipy.linalg.block_diag(np.eye(m), M, zero((12, 12)))
-    A = np.block(
-        [
-            [free.A[:m], zero((m, 12))],
-            [M @ free.A[m:], C.J.T],
-            [C.J, zero((12, m + 12))],
-        ]
-    )
+    A = np.block([[free.A[:m], zero((m, 12))], [M @ free.A[m:], C.J.T], [C.J, zero((12, m + 12))]])
     pencil = scipy.linalg.eig(A, E, right=False, homogeneous_eigvals=True)
     finite = np.abs(pencil[1]) > 1e-6 * np.abs(pencil[0])
     assert finite.sum() == 12

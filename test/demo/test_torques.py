@@ -22,11 +22,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('ros_domain')]
 def test_estimator__finds_torques_and_a_push():
     done = subprocess.run(
         [sys.executable, '-m', 'torque_check', '--duration', '3.6'],
-        env={
-            **os.environ,
-            'PYTHONUNBUFFERED': '1',
-            'PYTHONPATH': os.pathsep.join(sys.path),
-        },
+        env={**os.environ, 'PYTHONUNBUFFERED': '1', 'PYTHONPATH': os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         timeout=400,

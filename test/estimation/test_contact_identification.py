@@ -111,9 +111,7 @@ def walked(path, model, seconds=10.0):
     )
     contacts = tuple(Contact(foot) for foot in FEET)
     return Signals(
-        *('quadruped', time[kept], s, r, tau, H[kept], twist),
-        contacts=contacts,
-        holds=holds[kept],
+        *('quadruped', time[kept], s, r, tau, H[kept], twist), contacts=contacts, holds=holds[kept]
     )
 
 

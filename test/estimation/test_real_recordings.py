@@ -7,9 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from geolin_tools.identification import (
-    identify,
-)
+from geolin_tools.identification import identify
 from geolin_tools.identification.parameters import is_physical
 from support.environment import ROOT
 

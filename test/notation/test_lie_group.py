@@ -17,10 +17,7 @@ GROUPS = {
     'SO(3)': (SO3, np.eye(3)),
     'SE(3)': (SE3, np.eye(4)),
     'R^4': (euclidean(4), np.zeros(4)),
-    'SE(3) x R^2 x SO(3)': (
-        product(SE3, euclidean(2), SO3),
-        (np.eye(4), np.zeros(2), np.eye(3)),
-    ),
+    'SE(3) x R^2 x SO(3)': (product(SE3, euclidean(2), SO3), (np.eye(4), np.zeros(2), np.eye(3))),
 }
 
 

@@ -26,11 +26,7 @@ INPUTS = {
     'gains': [BAG, '-o', 'gains.yaml', '--feet', FEET, '--postures', '1'],
 }
 AGAIN = {'replay': ['-o', 'again']}
-RUNS = {
-    'all': {},
-    'half': {'every': 2},
-    'moon': {'values': {'gravity': [0.0, 0.0, -1.62]}},
-}
+RUNS = {'all': {}, 'half': {'every': 2}, 'moon': {'values': {'gravity': [0.0, 0.0, -1.62]}}}
 
 
 @pytest.fixture(scope='module')

@@ -81,8 +81,7 @@ SECURED = {'ROS_SECURITY_ENABLE': 'true', 'ROS_SECURITY_STRATEGY': 'Enforce'}
 
 
 @pytest.mark.parametrize(
-    ('node', 'keystore'),
-    [('linearizer', 'none'), *((node, 'of another node') for node in ALL)],
+    ('node', 'keystore'), [('linearizer', 'none'), *((node, 'of another node') for node in ALL)]
 )
 def test_node_that_must_be_secure__does_not_start_without_its_keys(
     graph, tmp_path, node, keystore

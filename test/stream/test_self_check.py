@@ -18,10 +18,7 @@ from geolin_ros.cli import main
 from geolin_ros.errors import InputError
 from geolin_ros.stream import linearization_stream
 from geolin_ros.stream.contacts import ContactSettings
-from geolin_ros.stream.failed_check import (
-    load_failed_check,
-    save_failed_check,
-)
+from geolin_ros.stream.failed_check import load_failed_check, save_failed_check
 from geolin_ros.stream.inputs.settings import StreamSettings
 from geolin_ros.stream.inputs.wrench_input import WrenchTopic
 from geolin_ros.stream.linearization_stream import LinearizationStream

@@ -156,10 +156,7 @@ BROKEN = [
     (joint('<axis xyz="0 0 1e-10"/>' + LIMIT), ["'j1'", '1e-10', '<axis']),
     (joint('<axis xyz="0 0 0"/>', 'planar'), ["'j1'", "'0 0 0'", 'norm']),
     (joint('<axis/>'), ["'j1'", '<axis>', 'xyz is missing']),
-    (
-        joint('<origin rpy="0 0 1" quat_xyzw="0 0 0 1"/>').replace('name="r"', NEW),
-        ['both rpy'],
-    ),
+    (joint('<origin rpy="0 0 1" quat_xyzw="0 0 0 1"/>').replace('name="r"', NEW), ['both rpy']),
     (
         joint('<origin quat_xyzw="0 0 0 0"/>').replace('name="r"', NEW),
         ["'j1'", 'expected a rotation'],

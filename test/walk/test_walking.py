@@ -259,10 +259,7 @@ PROBLEM = [*'ABcQqSRrCDe', 'lower', 'upper', 'row_weights', 'bound_weights']
 
 @pytest.mark.parametrize(
     ('robot', 'command', 'push', 'duration', 'every'),
-    [
-        (QUADRUPED, 0.5, (0.1, 2.0, 0.6), 1.0, 6),
-        (HUMANOID, 0.2, (0.02, 1.0, 0.95), 1.2, 12),
-    ],
+    [(QUADRUPED, 0.5, (0.1, 2.0, 0.6), 1.0, 6), (HUMANOID, 0.2, (0.02, 1.0, 0.95), 1.2, 12)],
 )
 def test_plans__are_those_of_piqp(robot, command, push, duration, every):
     simulator = simulated(*robot)
