@@ -68,9 +68,7 @@ RENAMED = {
     'geolin_ros.linearization.representation.twist_to_body': (
         'twist_map(expression_frame(B, name), B) @ twist of B = MovingFrame(H)'
     ),
-    'geolin_ros.offline.report.write_report': (
-        'geolin_tools.cli.report.run(options): geolin report OUT.zarr'
-    ),
+    'geolin_ros.offline.report.write_report': 'geolin report (geolin_tools.cli.report.run)',
     'geolin_ros.spatial.frames.body_acceleration': (
         'twist_map(C, B) @ apparent - se3.cross(relative_twist(B, C)) @ B.v'
     ),

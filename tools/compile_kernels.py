@@ -54,7 +54,6 @@ def compile_for(job: str) -> None:
 def call_library() -> None:
     """Run the kernels that no node and no command does."""
     import numpy as np
-    from geolin_control.stages import StageProblem
 
     import geolin_ros
     from geolin_ros.stream.warm_up import small_model
@@ -62,7 +61,6 @@ def call_library() -> None:
     model = small_model()
     at, n, m = (model, model.neutral_state()), np.zeros(model.n), np.zeros(model.m)
     none, variation = np.zeros(model.n, bool), geolin_ros.Variation(gravity=np.ones(3))
-    geolin_ros.Linearizer(model).along([at[1]] * 2, [n], [0.0, 1e-3])
     geolin_ros.inverse_dynamics_regressor(*at, m)
     geolin_ros.inverse_dynamics_derivatives(*at, m)
     geolin_ros.forward_dynamics_derivatives(*at, n)
@@ -73,9 +71,6 @@ def call_library() -> None:
     geolin_ros.hybrid_dynamics(*many, [n] * 9, [n] * 9, none)
     geolin_ros.inverse_dynamics_derivatives(*many, [m] * 9)
     geolin_ros.forward_dynamics_derivatives(*many, [n] * 9)
-    problem = StageProblem(2, 1, 1)
-    problem.R[:] = 1.0
-    problem.solve([0.0])
 
 
 def main() -> None:

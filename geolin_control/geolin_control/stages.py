@@ -180,3 +180,10 @@ class StageProblem:
 def _matrices(memory: Array, count: int, size: int, stride: int) -> Array:
     """Return the matrices of all stages as a view (count, rows, columns)."""
     return memory[: count * size].reshape(count, size // stride, stride)
+
+
+def warm_up() -> None:
+    """Compile, or load from the cache, what problems are solved by."""
+    problem = StageProblem(2, 1, 1)
+    problem.R[:] = 1.0
+    problem.solve([0.0])

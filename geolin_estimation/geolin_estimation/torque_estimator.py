@@ -17,17 +17,16 @@ from typing import Any
 from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu, JointState
 
-from geolin_estimation.sparse import Estimator, forward_dynamics
 from geolin_estimation.torque_stream import (
     TORQUE_TABLE,
     TorqueStream,
     TorqueWriter,
     torque_settings,
+    warm_up,
 )
 from geolin_msgs.msg import TorqueEstimate, WrenchWithCovariance
 from geolin_ros.ros.robot_node import Input, Output, Pipeline, Reading, RobotNode
 from geolin_ros.ros.running import Program, run
-from geolin_ros.stream.warm_up import small_model
 
 PROGRAM = Program(
     'torque_estimator',
@@ -40,13 +39,10 @@ PROGRAM = Program(
 class TorqueEstimatorNode(RobotNode):
     """Publishes the most likely joint torques and external wrenches at each joint state."""
 
+    compile = staticmethod(warm_up)
+
     def __init__(self, **options: Any) -> None:
         super().__init__('torque_estimator', TORQUE_TABLE, **options)
-
-    def compile(self) -> None:
-        """Compile, or load from the cache, what an estimate needs."""
-        model = small_model()
-        Estimator(model, forward_dynamics(model))
 
     def outputs(self) -> Sequence[Output]:
         """Return what is published."""

@@ -57,6 +57,7 @@ from geolin_ros.stream.topic_stream import (
     nanoseconds,
     starts_anew,
 )
+from geolin_ros.stream.warm_up import small_model
 from geolin_ros.typing import Array
 
 ACCELERATIONS, EFFORTS = 'joint accelerations', 'joint efforts'
@@ -420,3 +421,9 @@ class TorqueWriter:
         message.degrees_of_freedom = estimate.degrees_of_freedom
         message.compute_time = estimate.compute_time
         return message
+
+
+def warm_up() -> None:
+    """Compile, or load from the cache, what the stream runs."""
+    model = small_model()
+    TorqueStream(model, TorqueSettings((ImuTopic('imu', model.base_link),))).warm_up()

@@ -3,7 +3,8 @@
 """The ``geolin`` command: one file a subcommand, each imported when it is asked for.
 
 Other packages add theirs by an entry point of the group `VERBS`: a package with a table as
-`COMMANDS`, and a file for each.
+`COMMANDS`, and a file for each. Functions that its ``WARM_UP`` names, if any, run the kernels of
+that package for `geolin warm-up`.
 
 A file has ``add_arguments(parser)`` and ``run(options)``, which returns the exit status. Its
 ``INTERRUPTED``, if any, is printed after Ctrl-C.

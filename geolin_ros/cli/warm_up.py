@@ -5,8 +5,9 @@
 import argparse
 import pkgutil
 import time
-from contextlib import suppress
+from importlib.metadata import entry_points
 
+from geolin_ros.cli import VERBS
 from geolin_ros.errors import ConfigurationError
 from geolin_ros.kernels import _jit
 from geolin_ros.stream.warm_up import (
@@ -19,9 +20,13 @@ from geolin_ros.stream.warm_up import (
 
 
 def warm_up_beside() -> None:
-    """Run the kernels of packages beside this one, where they are installed."""
-    with suppress(ModuleNotFoundError):
-        pkgutil.resolve_name('geolin_estimation.base_stream:warm_up')()
+    """Run what packages beside this one name as ``WARM_UP``; say what lacks an extra."""
+    for entry in entry_points(group=VERBS):
+        for name in getattr(entry.load(), 'WARM_UP', ()):
+            try:
+                pkgutil.resolve_name(name)()
+            except ConfigurationError as error:
+                print(f'{name} is left out: {error}')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

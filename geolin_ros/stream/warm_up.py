@@ -12,7 +12,7 @@ from geolin_ros.linearization.contacts import Contact
 from geolin_ros.linearization.linearizer import Linearizer
 from geolin_ros.model.tree import Base, TreeModel
 from geolin_ros.model.wrenches import Wrench
-from geolin_ros.spatial.se3 import exp, log
+from geolin_ros.spatial.se3 import exp, left_jacobian_inverse, log
 
 
 def warm_up() -> None:
@@ -35,7 +35,7 @@ def warm_up() -> None:
     place_base(sample, CHILD_TWIST, model.frames['link0'].placement, H, v)
     retract(H, v, state.H)
     quaternion(H)
-    log(exp(v))
+    left_jacobian_inverse(log(exp(v)))
     conditioning(model, state)  # last: kernels of it may be compiled elsewhere meanwhile
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from geolin_control.feedback_messages import frames_in_force, read_gains, write_gains
 from geolin_control.feedback_stream import LQR_TABLE, supports_of
 
+from geolin_ros import robots
 from geolin_ros.control.posture import standing_posture
 from geolin_ros.model.state import State
 from geolin_ros.model.tree import TreeModel
@@ -203,3 +204,10 @@ def read_law(message: Any, limit: Any) -> tuple[Phase, Law]:
     actuated = np.array([joints.index(joint) for joint in message.gains.actuated_joints])
     law = Law(times[:2], states, feedforward, -K, limit, actuated, valid_until(times))
     return Phase(message.phase), law
+
+
+def warm_up() -> None:
+    """Compile, or load from the cache, what the stream runs."""
+    model = TreeModel.from_urdf(robots.path('quadruped'))
+    feet = {'supports': [f'{leg}_foot:0.02' for leg in ('FL', 'FR', 'RL', 'RR')]}
+    WalkingStream(model, default_values('walking_node') | feet, Counts()).warm_up()

@@ -269,6 +269,7 @@ run = [
     ['replay', f'{bags}/pushed', '-o', f'{folder}/bag', '--quiet'],
     ['gains', f'{bags}/pushed', '-o', f'{folder}/gains.yaml', '--feet',
      'FL_foot,FR_foot,RL_foot,RR_foot', '--quiet'],
+    ['gait-gains', 'quadruped', f'{folder}/gait.yaml', '--contacts', *feet],
 ]
 more = {}
 for arguments in run:

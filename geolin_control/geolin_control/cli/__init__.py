@@ -6,3 +6,4 @@ COMMANDS = {
     'gain-bank': 'design gains of a standing robot for heights and contacts, into a file',
     'gains': 'design gains for the contacts and postures in a bag',
 }
+WARM_UP = ('geolin_control.stages:warm_up',)

@@ -5,3 +5,4 @@
 COMMANDS = {
     'estimate': 'estimate the base of a walking robot from IMU, joints and contacts in a bag'
 }
+WARM_UP = ('geolin_estimation.base_stream:warm_up', 'geolin_estimation.torque_stream:warm_up')

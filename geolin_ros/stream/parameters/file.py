@@ -21,7 +21,7 @@ BESIDE = {
     'torque_estimator': 'geolin_estimation.torque_stream:TORQUE_TABLE',
     'walking_node': 'geolin_walking.walking_stream:WALKING_TABLE',
 }
-"""Nodes of packages beside this one, with their tables."""
+"""Nodes of packages beside this one, with their tables, loaded when asked for."""
 ALL = (NODE, *BESIDE)
 
 
