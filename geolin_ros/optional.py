@@ -10,6 +10,7 @@ from geolin_ros.errors import ConfigurationError
 
 BESIDE = {
     'geolin_control': '"geolin_ros[control]"',
+    'geolin_demos': '"geolin_demos"',
     'geolin_estimation': '"geolin_ros[estimation]"',
     'geolin_tools': '"geolin_ros[tools]"',
     'geolin_walking': '"geolin_ros[walking]"',
