@@ -165,10 +165,14 @@ def test_accelerations__leave_out_lost_samples(motion):
 # ---- answers
 
 
-def test_answered__counts_from_the_first_answer_to_something_up_to_95_percent():
+def test_answered__counts_from_the_first_answer_to_something_up_to_95_percent(monkeypatch):
     stamps, none = np.arange(1000, dtype=np.int64), np.zeros(0, dtype=np.int64)
     assert check_answered(stamps, stamps[:950]).passed
-    assert not check_answered(stamps, stamps[:949]).passed
+    for load, says in ((1e3, True), (0.0, False)):
+        monkeypatch.setattr('os.getloadavg', lambda load=load: (load, 0.0, 0.0))
+        verdict = check_answered(stamps, stamps[:949])
+        assert not verdict.passed
+        assert ('is busy (load 1000.0' in verdict.text) == says
     verdict = check_answered(stamps, stamps[500:])
     assert verdict.passed
     assert '500 of 500' in verdict.text

@@ -5,6 +5,7 @@
 A, B and accelerations are judged by code that shares nothing with the kernels.
 """
 
+import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -111,8 +112,8 @@ def check_answered(joint_states: IntArray, answered: IntArray) -> Verdict:
     if due.size == 0:
         return Verdict(False, 'joint states answered: none came, expected some')
     count = int(np.isin(due, answered).sum())
-    share = count / due.size
-    return Verdict(
-        share >= ANSWERED_LIMIT,
-        f'joint states answered: {count} of {due.size}, {share:.2%}, limit {ANSWERED_LIMIT:.0%}',
-    )
+    share, load, processors = count / due.size, os.getloadavg()[0], os.cpu_count() or 1
+    what = f'joint states answered: {count} of {due.size}, {share:.2%}, limit {ANSWERED_LIMIT:.0%}'
+    if share < ANSWERED_LIMIT and load > processors:
+        what += f'; the machine is busy (load {load:.1f} on {processors} processors), try it alone'
+    return Verdict(share >= ANSWERED_LIMIT, what)
