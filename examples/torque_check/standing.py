@@ -42,7 +42,7 @@ WAVING = {
 }
 """Joints that move, and how often [Hz]."""
 AMPLITUDE = 0.3  # [rad]
-PUSH = Push(2.0, (0.0, 30.0, 0.0), every=3.0)
+PUSH = Push(2.0, (0.0, 30.0, 0.0), every=1.0)
 
 
 class StandingRobot:

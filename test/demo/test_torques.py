@@ -41,5 +41,5 @@ def test_estimator__finds_torques_and_a_push():
 
 def test_duration__too_short_for_a_push__is_refused(capsys):
     with pytest.raises(SystemExit, match='2'):
-        torques.main(['--duration', '3'])
-    assert '--duration 3: expected 3.6 s or more (one push)' in capsys.readouterr().err
+        torques.main(['--duration', '1.5'])
+    assert '--duration 1.5: expected 1.6 s or more (one push)' in capsys.readouterr().err
