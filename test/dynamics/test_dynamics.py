@@ -180,6 +180,9 @@ def test_dynamics__are_those_of_the_functions_and_results_stay(kind):
     for method, function, given, under in calls:
         first, second = (function(model, state, *given, **under) for state in states)
         assert not np.array_equal(first, second)
+        for used_again in (method, partial(function, model)):
+            used_again(states[0], *given, **under)[...] = np.nan
+            assert np.array_equal(used_again(states[0], *given, **under), first)
         found = [method(state, *given, **under) for state in states]
         view = method(states[0], *given, **under)[:3]
         found.append(method(states[1], *given, **under))

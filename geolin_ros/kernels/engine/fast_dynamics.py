@@ -150,7 +150,7 @@ def put_six(out, k, stride, v):
 
 @lean_kernel
 def mass_matrix(ints, floats, x, ws, out):
-    """Fill ``out`` (m, m), zeros in place, by composite rigid bodies; return the status.
+    """Fill ``out`` (m, m) by composite rigid bodies; return the status.
 
     Mass m, h = m c and Ibar of a subtree are sums. With S = (u; w) of joint j, for i = j and the
     joints above:
@@ -164,6 +164,8 @@ def mass_matrix(ints, floats, x, ws, out):
     n, order = get_int(ints, at.NB) - 1, get_int(ints, at.ORDER)
     first = 0 if get_int(ints, at.FLOATING) == 0 else 6
     m = first + n
+    for k in range(m * m):  # of joints that move no body in common
+        put(out, k, 0.0)
     for i in range(n + 1):
         own_inertia(floats, ws, i)
     total = 0.0

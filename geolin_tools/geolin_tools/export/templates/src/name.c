@@ -270,11 +270,10 @@ int {{name}}_inverse_dynamics({{name}}_t *robot, const double *x, const double *
 //: mass_matrix
 int {{name}}_mass_matrix({{name}}_t *robot, const double *x, double *result) {
   if (robot == NULL || x == NULL || result == NULL) return {{NAME}}_BAD_ARGUMENT;
-  memset(result, 0, sizeof(double) * M * M);
 #if IS_TIED
   enum { ALL = BASE + TREE_JOINTS };
   double all[22 + 2 * TREE_JOINTS], found[ALL * ALL];
-  memset(found, 0, sizeof found);
+  memset(result, 0, sizeof(double) * M * M);
   expand(x, all);
   int64_t status = robot->level->mass_matrix(ROBOT, all, 22 + 2 * TREE_JOINTS, robot->ws, WORK, found, ALL * ALL);
   for (int i = 0; i < ALL; i++)
