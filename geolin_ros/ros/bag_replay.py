@@ -27,6 +27,7 @@ from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 
+import geolin_msgs.msg  # noqa: F401  (missing, it is named here; `type_of` has None for it)
 from geolin_ros.errors import ConfigurationError, GeolinError
 from geolin_ros.optional import optional
 from geolin_ros.ros.programs import ignore_signals, stop_on_signals

@@ -37,6 +37,7 @@ OUTPUTS = {
     'summary': 'geolin_msgs/msg/LinearizationSummary',
 }
 """Topics of the linearizer below its name, and their types."""
+
 # The constants of geolin_msgs, by the words of the settings.
 CODES = {
     'reference': {'moving': 1, 'frozen': 2},
